@@ -1,0 +1,14 @@
+//! Derivatives of programs, as programs.
+//!
+//! Reverse mode is linearisation followed by transposition (Radul et al. 2023, *You only linearize once*): each
+//! operation has one linearisation and each linear one a transposition. The cotangent of `y` in a real loss `L` is
+//! `dL/dRe(y) + i dL/dIm(y)`, so a holomorphic operation passes it multiplied by its conjugate derivative
+//! (Kreutz-Delgado 2009).
+
+mod linearize;
+mod rules;
+mod transforms;
+mod transpose;
+
+pub use rules::{AdContext, LinearTransposeRule, LinearizeRule, SemanticExtensionRuleSet};
+pub use transforms::{grad, hvp, jvp, value_and_grad, vjp};

@@ -1,0 +1,117 @@
+//! What a shape rule sees, and the requirements it may state.
+
+use crate::error::{Error, Result};
+use crate::program::{Guard, Relation, SizeNames, ValueMeta};
+use crate::shape::{Factor, SymDim};
+
+/// The operands of an operation while its result shapes are inferred.
+///
+/// A requirement between extents is met when it holds for all sizes, refused when it holds for none, and otherwise
+/// becomes a [`Guard`] of the program, tested when inputs arrive.
+pub struct ShapeContext<'a> {
+    op: &'a str,
+    inputs: &'a [&'a ValueMeta],
+    names: SizeNames<'a>,
+    guards: Vec<Guard>,
+}
+
+impl<'a> ShapeContext<'a> {
+    pub(crate) fn new(op: &'a str, inputs: &'a [&'a ValueMeta], names: SizeNames<'a>) -> Self {
+        Self { op, inputs, names, guards: Vec::new() }
+    }
+
+    pub(crate) fn into_guards(self) -> Vec<Guard> {
+        self.guards
+    }
+
+    /// The operation's name.
+    pub fn op(&self) -> &str {
+        self.op
+    }
+
+    /// The number of operands.
+    pub fn input_count(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// Dtype and shape of operand `i`.
+    pub fn input(&self, i: usize) -> &'a ValueMeta {
+        self.inputs[i]
+    }
+
+    /// The shape of operand `i` as text, `[n, 3]`.
+    pub fn shape_text(&self, i: usize) -> String {
+        self.names.shape(&self.inputs[i].shape)
+    }
+
+    /// Requires all operands to have one shape.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] with both shapes.
+    pub fn equal_shapes(&mut self) -> Result<()> {
+        let inputs = self.inputs;
+        for (i, other) in inputs.iter().enumerate().skip(1) {
+            let first = &inputs[0].shape;
+            let pairs = || first.iter().zip(other.shape.iter());
+            if first.len() != other.shape.len() || pairs().any(|(a, b)| never_equal(a, b)) {
+                let argument = format!("operand {i}");
+                return Err(Error::shape(self.op.to_string(), argument, self.shape_text(0), self.shape_text(i)));
+            }
+            for (a, b) in pairs() {
+                self.require_equal(a, b, "extents of elementwise operands")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Requires `a == b`.
+    ///
+    /// # Errors
+    /// When they differ for all sizes.
+    pub fn require_equal(&mut self, a: &SymDim, b: &SymDim, reason: &str) -> Result<()> {
+        if a == b {
+            return Ok(());
+        }
+        self.decide((!never_equal(a, b)).then_some(()), a, Relation::Eq, b, reason)
+    }
+
+    /// Requires `a <= b`.
+    ///
+    /// # Errors
+    /// When `a` exceeds `b` for all sizes.
+    pub fn require_at_most(&mut self, a: &SymDim, b: &SymDim, reason: &str) -> Result<()> {
+        let difference = b - a;
+        if never_negative(&difference) {
+            return Ok(());
+        }
+        self.decide(difference.as_const().is_none().then_some(()), a, Relation::Le, b, reason)
+    }
+
+    fn decide(
+        &mut self,
+        possible: Option<()>,
+        lhs: &SymDim,
+        relation: Relation,
+        rhs: &SymDim,
+        reason: &str,
+    ) -> Result<()> {
+        let names = self.names;
+        possible.ok_or_else(|| {
+            let message = format!("must satisfy {} {} {}", names.dim(lhs), relation.symbol(), names.dim(rhs));
+            Error::argument(self.op.to_string(), reason.to_string(), message)
+        })?;
+        let reason = format!("{}: {reason}", self.op).into();
+        self.guards.push(Guard { lhs: lhs.clone(), relation, rhs: rhs.clone(), reason });
+        Ok(())
+    }
+}
+
+fn never_equal(a: &SymDim, b: &SymDim) -> bool {
+    (a - b).as_const().is_some_and(|d| d != 0)
+}
+
+/// Sizes are extents, so a polynomial in sizes with no negative coefficient is never negative.
+fn never_negative(dim: &SymDim) -> bool {
+    dim.constant >= 0
+        && dim.terms.iter().all(|t| t.coefficient > 0 && t.factors.iter().all(|f| matches!(f, Factor::Size(_))))
+}

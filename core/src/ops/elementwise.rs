@@ -1,0 +1,495 @@
+//! Rows of the elementwise operations. Derivatives: Griewank and Walther 2008, section 2; complex ones follow
+//! the convention that a cotangent passes a holomorphic operation multiplied by the conjugate derivative.
+
+use super::row::{Derivative, Linearize, OpClass, OutputDType, Row};
+use super::{Comparison, CoreOp};
+use crate::dtype::{DType, DTypeSet};
+use crate::error::Result;
+use crate::extension::ShapeContext;
+use crate::program::{ProgramBuilder, ValueId};
+use crate::shape::SymDim;
+
+type Tangent = Result<Option<ValueId>>;
+type Cotangents = Result<Vec<Option<ValueId>>>;
+
+const UNARY: Row = Row {
+    name: "",
+    doc: "",
+    class: OpClass::Elementwise,
+    operands: &["x"],
+    dtypes: DTypeSet::FLOAT,
+    output: OutputDType::Same,
+    shape: equal_shapes,
+    derivative: Derivative::Zero(""),
+};
+const BINARY: Row = Row { operands: &["a", "b"], dtypes: DTypeSet::NUMERIC, ..UNARY };
+const STEP: Derivative = Derivative::Zero("it is piecewise constant");
+const NOT_A_NUMBER: Derivative = Derivative::Zero("its result is not a number");
+
+pub(super) const NEG: Row = Row {
+    name: "neg",
+    doc: "`-x`; integers wrap",
+    dtypes: DTypeSet::NUMERIC,
+    derivative: Derivative::Linear(|t| one(t.b.neg(t.cotangent))),
+    ..UNARY
+};
+pub(super) const ABS: Row = Row {
+    name: "abs",
+    doc: "`|x|`, the modulus of a complex number; gradient 0 at 0",
+    dtypes: DTypeSet::NUMERIC,
+    output: OutputDType::Real,
+    derivative: Derivative::Nonlinear(|l| {
+        let sign = l.b.sign(l.inputs[0])?;
+        let conjugate = l.b.conj(sign)?;
+        let product = times(l, conjugate)?;
+        l.b.real(product).map(Some)
+    }),
+    ..UNARY
+};
+pub(super) const SIGN: Row = Row {
+    name: "sign",
+    doc: "`x / |x|`, 0 at 0 and at NaN",
+    dtypes: DTypeSet::NUMERIC,
+    derivative: Derivative::Nonlinear(sign),
+    ..UNARY
+};
+pub(super) const EXP: Row =
+    Row { name: "exp", doc: "`e^x`", derivative: Derivative::Nonlinear(|l| some(times(l, l.output))), ..UNARY };
+pub(super) const EXPM1: Row = Row {
+    name: "expm1",
+    doc: "`e^x - 1` without cancellation near 0",
+    derivative: Derivative::Nonlinear(|l| {
+        let one = constant(l, l.output, 1.0)?;
+        let factor = l.b.add(l.output, one)?;
+        some(times(l, factor))
+    }),
+    ..UNARY
+};
+pub(super) const LOG: Row = Row {
+    name: "log",
+    doc: "the natural logarithm, principal branch",
+    derivative: Derivative::Nonlinear(|l| some(divided_by(l, l.inputs[0]))),
+    ..UNARY
+};
+pub(super) const LOG1P: Row = Row {
+    name: "log1p",
+    doc: "`log(1 + x)` without cancellation near 0",
+    derivative: Derivative::Nonlinear(|l| {
+        let one = constant(l, l.output, 1.0)?;
+        let divisor = l.b.add(l.inputs[0], one)?;
+        some(divided_by(l, divisor))
+    }),
+    ..UNARY
+};
+pub(super) const SIN: Row = Row {
+    name: "sin",
+    doc: "the sine of radians",
+    derivative: Derivative::Nonlinear(|l| {
+        let factor = l.b.cos(l.inputs[0])?;
+        some(times(l, factor))
+    }),
+    ..UNARY
+};
+pub(super) const COS: Row = Row {
+    name: "cos",
+    doc: "the cosine of radians",
+    derivative: Derivative::Nonlinear(|l| {
+        let sine = l.b.sin(l.inputs[0])?;
+        let factor = l.b.neg(sine)?;
+        some(times(l, factor))
+    }),
+    ..UNARY
+};
+pub(super) const TAN: Row = Row {
+    name: "tan",
+    doc: "the tangent of radians",
+    derivative: Derivative::Nonlinear(|l| {
+        let square = l.b.mul(l.output, l.output)?;
+        let one = constant(l, l.output, 1.0)?;
+        let factor = l.b.add(one, square)?;
+        some(times(l, factor))
+    }),
+    ..UNARY
+};
+pub(super) const TANH: Row = Row {
+    name: "tanh",
+    doc: "the hyperbolic tangent",
+    derivative: Derivative::Nonlinear(|l| {
+        let square = l.b.mul(l.output, l.output)?;
+        let one = constant(l, l.output, 1.0)?;
+        let factor = l.b.sub(one, square)?;
+        some(times(l, factor))
+    }),
+    ..UNARY
+};
+pub(super) const SQRT: Row = Row {
+    name: "sqrt",
+    doc: "the square root, principal branch",
+    derivative: Derivative::Nonlinear(|l| {
+        let divisor = l.b.add(l.output, l.output)?;
+        some(divided_by(l, divisor))
+    }),
+    ..UNARY
+};
+pub(super) const RSQRT: Row = Row {
+    name: "rsqrt",
+    doc: "`1 / sqrt(x)`",
+    derivative: Derivative::Nonlinear(|l| {
+        let half = constant(l, l.output, -0.5)?;
+        let ratio = l.b.div(l.output, l.inputs[0])?;
+        let factor = l.b.mul(half, ratio)?;
+        some(times(l, factor))
+    }),
+    ..UNARY
+};
+pub(super) const ERF: Row = Row {
+    name: "erf",
+    doc: "the error function",
+    dtypes: DTypeSet::REAL_FLOAT,
+    derivative: Derivative::Nonlinear(|l| {
+        let square = l.b.mul(l.inputs[0], l.inputs[0])?;
+        let exponent = l.b.neg(square)?;
+        let gauss = l.b.exp(exponent)?;
+        let scale = constant(l, l.output, std::f64::consts::FRAC_2_SQRT_PI)?;
+        let factor = l.b.mul(scale, gauss)?;
+        some(times(l, factor))
+    }),
+    ..UNARY
+};
+pub(super) const CONJ: Row = Row {
+    name: "conj",
+    doc: "the complex conjugate; a real number stays",
+    dtypes: DTypeSet::NUMERIC,
+    derivative: Derivative::Linear(|t| one(t.b.conj(t.cotangent))),
+    ..UNARY
+};
+pub(super) const REAL: Row = Row {
+    name: "real",
+    doc: "the real part",
+    dtypes: DTypeSet::NUMERIC,
+    output: OutputDType::Real,
+    derivative: Derivative::Linear(|t| {
+        let dtype = t.meta(0).dtype;
+        one(t.b.convert(t.cotangent, dtype))
+    }),
+    ..UNARY
+};
+pub(super) const IMAG: Row = Row {
+    name: "imag",
+    doc: "the imaginary part, 0 for a real number",
+    dtypes: DTypeSet::NUMERIC,
+    output: OutputDType::Real,
+    derivative: Derivative::Linear(|t| {
+        let dtype = t.meta(0).dtype;
+        if !dtype.is_complex() {
+            return one(t.b.zeros(&t.meta(0)));
+        }
+        let complex = t.b.convert(t.cotangent, dtype)?;
+        let i = t.b.imaginary_unit_like(complex)?;
+        one(t.b.mul(i, complex))
+    }),
+    ..UNARY
+};
+pub(super) const NOT: Row =
+    Row { name: "not", doc: "logical negation", dtypes: DTypeSet::BOOL, derivative: NOT_A_NUMBER, ..UNARY };
+pub(super) const IS_FINITE: Row = Row {
+    name: "is_finite",
+    doc: "neither infinite nor NaN",
+    output: OutputDType::Fixed(DType::Bool),
+    derivative: NOT_A_NUMBER,
+    ..UNARY
+};
+pub(super) const CONVERT: Row = Row {
+    name: "convert",
+    doc: "to another dtype: to an integer truncates and saturates, to a real dtype takes the real part, to bool tests `!= 0`",
+    dtypes: DTypeSet::ALL,
+    output: OutputDType::Attribute(|op| if let CoreOp::Convert(dtype) = op { *dtype } else { DType::F64 }),
+    derivative: Derivative::Multilinear(
+        |l| match (l.op, l.tangents[0]) {
+            (CoreOp::Convert(to), Some(t)) if to.is_float() => l.b.convert(t, *to).map(Some),
+            _ => Ok(None),
+        },
+        |t| {
+            let dtype = t.meta(0).dtype;
+            one(t.b.convert(t.cotangent, dtype))
+        },
+    ),
+    ..UNARY
+};
+
+pub(super) const ADD: Row = Row {
+    name: "add",
+    doc: "`a + b`; integers wrap",
+    derivative: Derivative::Multilinear(
+        |l| match (l.tangents[0], l.tangents[1]) {
+            (Some(a), Some(b)) => l.b.add(a, b).map(Some),
+            (a, b) => Ok(a.or(b)),
+        },
+        |t| Ok(t.linear.iter().map(|&linear| linear.then_some(t.cotangent)).collect()),
+    ),
+    ..BINARY
+};
+pub(super) const SUB: Row = Row {
+    name: "sub",
+    doc: "`a - b`; integers wrap",
+    derivative: Derivative::Multilinear(
+        |l| match (l.tangents[0], l.tangents[1]) {
+            (Some(a), Some(b)) => l.b.sub(a, b).map(Some),
+            (Some(a), None) => Ok(Some(a)),
+            (None, Some(b)) => l.b.neg(b).map(Some),
+            (None, None) => Ok(None),
+        },
+        |t| {
+            let b = if t.linear[1] { Some(t.b.neg(t.cotangent)?) } else { None };
+            Ok(vec![t.linear[0].then_some(t.cotangent), b])
+        },
+    ),
+    ..BINARY
+};
+pub(super) const MUL: Row = Row {
+    name: "mul",
+    doc: "`a * b`; integers wrap",
+    derivative: Derivative::Multilinear(
+        |l| {
+            let a = product(l.b, l.tangents[0], l.inputs[1])?;
+            let b = product(l.b, l.tangents[1], l.inputs[0])?;
+            sum(l.b, a, b)
+        },
+        |t| {
+            let mut cotangents = vec![None, None];
+            for i in 0..2 {
+                if t.linear[i] {
+                    let conjugate = t.b.conj(t.inputs[1 - i])?;
+                    cotangents[i] = Some(t.b.mul(t.cotangent, conjugate)?);
+                }
+            }
+            Ok(cotangents)
+        },
+    ),
+    ..BINARY
+};
+pub(super) const DIV: Row = Row {
+    name: "div",
+    doc: "`a / b`; of integers truncated toward zero, and 0 where b is 0",
+    derivative: Derivative::Multilinear(
+        |l| {
+            let a = match l.tangents[0] {
+                Some(t) => Some(l.b.div(t, l.inputs[1])?),
+                None => None,
+            };
+            let b = match l.tangents[1] {
+                Some(t) => {
+                    let ratio = l.b.div(l.output, l.inputs[1])?;
+                    let scaled = l.b.mul(t, ratio)?;
+                    Some(l.b.neg(scaled)?)
+                }
+                None => None,
+            };
+            sum(l.b, a, b)
+        },
+        |t| {
+            let conjugate = t.b.conj(t.inputs[1])?;
+            Ok(vec![Some(t.b.div(t.cotangent, conjugate)?), None])
+        },
+    ),
+    ..BINARY
+};
+pub(super) const REM: Row = Row {
+    name: "rem",
+    doc: "the remainder of `a / b` with the sign of a (C's fmod); of integers a where b is 0",
+    dtypes: DTypeSet::ORDERED,
+    derivative: Derivative::Nonlinear(|l| {
+        let b = match l.tangents[1] {
+            Some(t) => {
+                let multiple = l.b.sub(l.output, l.inputs[0])?;
+                let quotient = l.b.div(multiple, l.inputs[1])?;
+                let factor = l.b.stop_gradient(quotient)?;
+                Some(l.b.mul(t, factor)?)
+            }
+            None => None,
+        };
+        sum(l.b, l.tangents[0], b)
+    }),
+    ..BINARY
+};
+pub(super) const POW: Row = Row {
+    name: "pow",
+    doc: "`a^b`, C's pow for reals; gradient 0 for b where a is 0 and b >= 0",
+    dtypes: DTypeSet::FLOAT,
+    derivative: Derivative::Nonlinear(pow),
+    ..BINARY
+};
+pub(super) const MAXIMUM: Row = Row {
+    name: "maximum",
+    doc: "the larger; NaN if either is; a tie gives half of the gradient to each",
+    dtypes: DTypeSet::ORDERED,
+    derivative: Derivative::Nonlinear(|l| extremum(l, Comparison::Lt)),
+    ..BINARY
+};
+pub(super) const MINIMUM: Row = Row {
+    name: "minimum",
+    doc: "the smaller; NaN if either is; a tie gives half of the gradient to each",
+    dtypes: DTypeSet::ORDERED,
+    derivative: Derivative::Nonlinear(|l| extremum(l, Comparison::Gt)),
+    ..BINARY
+};
+pub(super) const AND: Row =
+    Row { name: "and", doc: "logical and", dtypes: DTypeSet::BOOL, derivative: NOT_A_NUMBER, ..BINARY };
+pub(super) const OR: Row =
+    Row { name: "or", doc: "logical or", dtypes: DTypeSet::BOOL, derivative: NOT_A_NUMBER, ..BINARY };
+pub(super) const COMPARE_EQUALITY: Row = Row {
+    name: "compare",
+    doc: "whether two entries are equal, or whether they differ",
+    dtypes: DTypeSet::ALL,
+    output: OutputDType::Fixed(DType::Bool),
+    derivative: STEP,
+    ..BINARY
+};
+pub(super) const COMPARE_ORDER: Row = Row {
+    doc: "how two entries are ordered; false where either is NaN",
+    dtypes: DTypeSet::ORDERED,
+    ..COMPARE_EQUALITY
+};
+pub(super) const SELECT: Row = Row {
+    name: "select",
+    doc: "the entry of a where the condition holds, of b elsewhere",
+    operands: &["condition", "a", "b"],
+    dtypes: DTypeSet::ALL,
+    derivative: Derivative::Multilinear(
+        |l| {
+            let zero = l.b.zeros(&l.b.meta(l.output).clone())?;
+            let (a, b) = (l.tangents[1].unwrap_or(zero), l.tangents[2].unwrap_or(zero));
+            l.b.select(l.inputs[0], a, b).map(Some)
+        },
+        |t| {
+            let zero = t.b.zeros(&t.b.meta(t.cotangent).clone())?;
+            let a = if t.linear[1] { Some(t.b.select(t.inputs[0], t.cotangent, zero)?) } else { None };
+            let b = if t.linear[2] { Some(t.b.select(t.inputs[0], zero, t.cotangent)?) } else { None };
+            Ok(vec![None, a, b])
+        },
+    ),
+    ..UNARY
+};
+
+fn equal_shapes(_: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
+    ctx.equal_shapes()?;
+    Ok(ctx.input(0).shape.to_vec())
+}
+
+/// `factor * tangent` of a unary operation.
+fn times(l: &mut Linearize<'_>, factor: ValueId) -> Result<ValueId> {
+    match l.tangents[0] {
+        Some(t) => l.b.mul(factor, t),
+        None => Ok(factor), // never: a rule is called with a tangent present
+    }
+}
+
+/// `tangent / divisor` of a unary operation.
+fn divided_by(l: &mut Linearize<'_>, divisor: ValueId) -> Result<ValueId> {
+    match l.tangents[0] {
+        Some(t) => l.b.div(t, divisor),
+        None => Ok(divisor), // never: a rule is called with a tangent present
+    }
+}
+
+fn some(value: Result<ValueId>) -> Tangent {
+    value.map(Some)
+}
+
+fn one(value: Result<ValueId>) -> Cotangents {
+    value.map(|v| vec![Some(v)])
+}
+
+fn constant(l: &mut Linearize<'_>, like: ValueId, value: f64) -> Result<ValueId> {
+    l.b.constant_like(like, value)
+}
+
+fn product(b: &mut ProgramBuilder, tangent: Option<ValueId>, factor: ValueId) -> Tangent {
+    tangent.map(|t| b.mul(t, factor)).transpose()
+}
+
+fn sum(b: &mut ProgramBuilder, x: Option<ValueId>, y: Option<ValueId>) -> Tangent {
+    match (x, y) {
+        (Some(x), Some(y)) => b.add(x, y).map(Some),
+        (x, y) => Ok(x.or(y)),
+    }
+}
+
+/// Real: zero. Complex: with s = z/|z|, ds = (dz - s Re(conj(s) dz)) / |z|, 0 at 0.
+fn sign(l: &mut Linearize<'_>) -> Tangent {
+    let Some(tangent) = l.tangents[0] else { return Ok(None) };
+    let x = l.inputs[0];
+    let dtype = l.b.meta(x).dtype;
+    if !dtype.is_complex() {
+        return Ok(None);
+    }
+    let conjugate = l.b.conj(l.output)?;
+    let along = l.b.mul(conjugate, tangent)?;
+    let along = l.b.real(along)?;
+    let along = l.b.convert(along, dtype)?;
+    let radial = l.b.mul(l.output, along)?;
+    let tangential = l.b.sub(tangent, radial)?;
+    let modulus = l.b.abs(x)?;
+    let zero = l.b.constant_like(modulus, 0.0)?;
+    let one = l.b.constant_like(modulus, 1.0)?;
+    let at_zero = l.b.compare(Comparison::Eq, modulus, zero)?;
+    let modulus = l.b.select(at_zero, one, modulus)?;
+    let modulus = l.b.convert(modulus, dtype)?;
+    let scaled = l.b.div(tangential, modulus)?;
+    let zero = l.b.constant_like(scaled, 0.0)?;
+    l.b.select(at_zero, zero, scaled).map(Some)
+}
+
+fn pow(l: &mut Linearize<'_>) -> Tangent {
+    let [a, b] = [l.inputs[0], l.inputs[1]];
+    let base = match l.tangents[0] {
+        Some(t) => {
+            let one = constant(l, b, 1.0)?;
+            let lowered = l.b.sub(b, one)?;
+            let power = l.b.pow(a, lowered)?;
+            let factor = l.b.mul(b, power)?;
+            // 0 * a^-1 is NaN at a = 0, where a^0 is constant
+            let zero = constant(l, b, 0.0)?;
+            let flat = l.b.compare(Comparison::Eq, b, zero)?;
+            let factor = l.b.select(flat, zero, factor)?;
+            Some(l.b.mul(t, factor)?)
+        }
+        None => None,
+    };
+    let exponent = match l.tangents[1] {
+        Some(t) => {
+            let zero = constant(l, a, 0.0)?;
+            let one = constant(l, a, 1.0)?;
+            let a_zero = l.b.compare(Comparison::Eq, a, zero)?;
+            let real_b = l.b.real(b)?;
+            let real_zero = l.b.constant_like(real_b, 0.0)?;
+            let b_nonnegative = l.b.compare(Comparison::Ge, real_b, real_zero)?;
+            let flat = l.b.and(a_zero, b_nonnegative)?;
+            let safe = l.b.select(flat, one, a)?;
+            let logarithm = l.b.log(safe)?;
+            let factor = l.b.mul(l.output, logarithm)?;
+            Some(l.b.mul(t, factor)?)
+        }
+        None => None,
+    };
+    sum(l.b, base, exponent)
+}
+
+/// `losing` is the comparison under which an operand gets no gradient.
+fn extremum(l: &mut Linearize<'_>, losing: Comparison) -> Tangent {
+    let [a, b] = [l.inputs[0], l.inputs[1]];
+    let zero = constant(l, a, 0.0)?;
+    let half = constant(l, a, 0.5)?;
+    let one = constant(l, a, 1.0)?;
+    let tie = l.b.compare(Comparison::Eq, a, b)?;
+    let mut terms = [None, None];
+    for (i, (mine, other)) in [(a, b), (b, a)].into_iter().enumerate() {
+        if let Some(t) = l.tangents[i] {
+            let loses = l.b.compare(losing, mine, other)?;
+            let winner = l.b.select(tie, half, one)?;
+            let factor = l.b.select(loses, zero, winner)?;
+            terms[i] = Some(l.b.mul(t, factor)?);
+        }
+    }
+    sum(l.b, terms[0], terms[1])
+}

@@ -1,0 +1,209 @@
+//! The closed table of core operations.
+//!
+//! An operation is one variant of [`CoreOp`] and one [`Row`]: name, arity, dtypes, shape rule and derivative.
+//! Kernels are the engines' business. Rows stand in one file a class; [`CoreOp::row`] finds them.
+
+mod creation;
+mod elementwise;
+mod layout;
+mod movement;
+mod reduction;
+mod row;
+
+use std::borrow::Cow;
+
+use crate::dtype::{DType, ScalarValue};
+use crate::shape::SymDim;
+
+pub use row::{Derivative, Linearize, LinearizeFn, OpClass, OutputDType, Row, ShapeFn, Transpose, TransposeFn};
+
+/// Dimensions stored in an operation.
+pub type Dims = Cow<'static, [SymDim]>;
+/// Axes stored in an operation.
+pub type Axes = Cow<'static, [u32]>;
+
+/// The relation tested by [`CoreOp::Compare`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Comparison {
+    /// `a == b`
+    Eq,
+    /// `a != b`
+    Ne,
+    /// `a < b`
+    Lt,
+    /// `a <= b`
+    Le,
+    /// `a > b`
+    Gt,
+    /// `a >= b`
+    Ge,
+}
+
+impl Comparison {
+    /// `eq ne lt le gt ge`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Eq => "eq",
+            Self::Ne => "ne",
+            Self::Lt => "lt",
+            Self::Le => "le",
+            Self::Gt => "gt",
+            Self::Ge => "ge",
+        }
+    }
+}
+
+/// A core operation with its attributes. Every core operation yields one value.
+///
+/// Elementwise operations take operands of equal shape; broadcasting is an operation of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the variants are documented by their rows
+pub enum CoreOp {
+    // creation
+    Constant(ScalarValue),
+    SizeValue { dim: SymDim, dtype: DType },
+    Iota { shape: Dims, axis: u32, dtype: DType },
+    // elementwise, one operand
+    Neg,
+    Abs,
+    Sign,
+    Exp,
+    Expm1,
+    Log,
+    Log1p,
+    Sin,
+    Cos,
+    Tan,
+    Tanh,
+    Sqrt,
+    Rsqrt,
+    Erf,
+    Conj,
+    Real,
+    Imag,
+    Not,
+    IsFinite,
+    Convert(DType),
+    // elementwise, two operands
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Pow,
+    Maximum,
+    Minimum,
+    And,
+    Or,
+    Compare(Comparison),
+    // elementwise, three operands
+    Select,
+    // layout: the result is a view of the operand
+    StopGradient,
+    Transpose { axes: Axes },
+    Reshape { shape: Dims },
+    BroadcastInDim { shape: Dims, axes: Axes },
+    Slice { start: Dims, limit: Dims, stride: Axes },
+    Reverse { axes: Axes },
+    ExtractDiag { axis_a: u32, axis_b: u32 },
+    // movement
+    EmbedDiag,
+    Pad { low: Dims, high: Dims, interior: Axes },
+    Concatenate { axis: u32 },
+    // reduction
+    Sum { axes: Axes },
+    Max { axes: Axes },
+    Min { axes: Axes },
+    ArgMax { axis: u32 },
+    ArgMin { axis: u32 },
+    CumSum { axis: u32 },
+}
+
+impl CoreOp {
+    /// The operation's row: everything known of it but its kernels.
+    pub fn row(&self) -> &'static Row {
+        use {creation as c, elementwise as e, layout as l, movement as m, reduction as r};
+        match self {
+            Self::Constant(_) => &c::CONSTANT,
+            Self::SizeValue { .. } => &c::SIZE_VALUE,
+            Self::Iota { .. } => &c::IOTA,
+            Self::Neg => &e::NEG,
+            Self::Abs => &e::ABS,
+            Self::Sign => &e::SIGN,
+            Self::Exp => &e::EXP,
+            Self::Expm1 => &e::EXPM1,
+            Self::Log => &e::LOG,
+            Self::Log1p => &e::LOG1P,
+            Self::Sin => &e::SIN,
+            Self::Cos => &e::COS,
+            Self::Tan => &e::TAN,
+            Self::Tanh => &e::TANH,
+            Self::Sqrt => &e::SQRT,
+            Self::Rsqrt => &e::RSQRT,
+            Self::Erf => &e::ERF,
+            Self::Conj => &e::CONJ,
+            Self::Real => &e::REAL,
+            Self::Imag => &e::IMAG,
+            Self::Not => &e::NOT,
+            Self::IsFinite => &e::IS_FINITE,
+            Self::Convert(_) => &e::CONVERT,
+            Self::Add => &e::ADD,
+            Self::Sub => &e::SUB,
+            Self::Mul => &e::MUL,
+            Self::Div => &e::DIV,
+            Self::Rem => &e::REM,
+            Self::Pow => &e::POW,
+            Self::Maximum => &e::MAXIMUM,
+            Self::Minimum => &e::MINIMUM,
+            Self::And => &e::AND,
+            Self::Or => &e::OR,
+            Self::Compare(Comparison::Eq | Comparison::Ne) => &e::COMPARE_EQUALITY,
+            Self::Compare(_) => &e::COMPARE_ORDER,
+            Self::Select => &e::SELECT,
+            Self::StopGradient => &l::STOP_GRADIENT,
+            Self::Transpose { .. } => &l::TRANSPOSE,
+            Self::Reshape { .. } => &l::RESHAPE,
+            Self::BroadcastInDim { .. } => &l::BROADCAST_IN_DIM,
+            Self::Slice { .. } => &l::SLICE,
+            Self::Reverse { .. } => &l::REVERSE,
+            Self::ExtractDiag { .. } => &l::EXTRACT_DIAG,
+            Self::EmbedDiag => &m::EMBED_DIAG,
+            Self::Pad { .. } => &m::PAD,
+            Self::Concatenate { .. } => &m::CONCATENATE,
+            Self::Sum { .. } => &r::SUM,
+            Self::Max { .. } => &r::MAX,
+            Self::Min { .. } => &r::MIN,
+            Self::ArgMax { .. } => &r::ARG_MAX,
+            Self::ArgMin { .. } => &r::ARG_MIN,
+            Self::CumSum { .. } => &r::CUM_SUM,
+        }
+    }
+
+    /// The operation's name, as the text form prints it.
+    pub fn name(&self) -> &'static str {
+        self.row().name
+    }
+
+    /// The operation's class.
+    pub fn class(&self) -> OpClass {
+        self.row().class
+    }
+
+    /// The operation with every size in its attributes replaced, as [`SymDim::substitute`] does.
+    pub fn substitute(&self, replacements: &[SymDim]) -> CoreOp {
+        let dims = |d: &Dims| -> Dims { d.iter().map(|d| d.substitute(replacements)).collect() };
+        match self {
+            Self::SizeValue { dim, dtype } => Self::SizeValue { dim: dim.substitute(replacements), dtype: *dtype },
+            Self::Iota { shape, axis, dtype } => Self::Iota { shape: dims(shape), axis: *axis, dtype: *dtype },
+            Self::Reshape { shape } => Self::Reshape { shape: dims(shape) },
+            Self::BroadcastInDim { shape, axes } => Self::BroadcastInDim { shape: dims(shape), axes: axes.clone() },
+            Self::Slice { start, limit, stride } => {
+                Self::Slice { start: dims(start), limit: dims(limit), stride: stride.clone() }
+            }
+            Self::Pad { low, high, interior } => {
+                Self::Pad { low: dims(low), high: dims(high), interior: interior.clone() }
+            }
+            other => other.clone(),
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! [`ProgramBuilder`]: programs are made one checked operation at a time.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::{
+    Fingerprint, Guard, Input, Node, Op, Output, Relation, SemanticProgram, Size, SizeNames, ValueId, ValueMeta,
+};
+use crate::dtype::{DType, DTypeSet};
+use crate::error::{Error, Result};
+use crate::extension::{AliasDeclaration, EffectDeclaration, ExtensionRef, ShapeContext, check_family_id};
+use crate::ops::{CoreOp, OutputDType};
+use crate::shape::{SizeId, SymDim};
+
+/// Builds a [`SemanticProgram`]: infers dtypes and shapes, checks operands, shares equal operations.
+///
+/// ```
+/// use tenferro_core::{dtype::DType, program::ProgramBuilder};
+/// let mut b = ProgramBuilder::new("double");
+/// let n = b.size("n");
+/// let x = b.input("x", DType::F64, &[n])?;
+/// let y = b.add(x, x)?;
+/// let program = b.finish(&[(None, y)])?;
+/// assert_eq!(program.to_string(), "\
+/// program double(x: f64[n]) -> f64[n] {
+///   %1 = add x x : f64[n]
+///   return %1
+/// }
+/// ");
+/// # Ok::<(), tenferro_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ProgramBuilder {
+    name: String,
+    sizes: Vec<Size>,
+    inputs: Vec<(String, ValueId)>,
+    values: Vec<ValueMeta>,
+    /// The node that makes a value; `None` for inputs and placeholders.
+    makers: Vec<Option<u32>>,
+    nodes: Vec<Node>,
+    guards: Vec<Guard>,
+    shared: HashMap<(Op, Box<[ValueId]>), ValueId>,
+}
+
+const UNBOUND: u32 = u32::MAX;
+
+impl ProgramBuilder {
+    /// An empty program; the name is for messages.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            sizes: Vec::new(),
+            inputs: Vec::new(),
+            values: Vec::new(),
+            makers: Vec::new(),
+            nodes: Vec::new(),
+            guards: Vec::new(),
+            shared: HashMap::new(),
+        }
+    }
+
+    /// Declares a size. It is read off the first input axis that is exactly this size, else off the first axis of
+    /// the form `scale * size + offset`.
+    pub fn size(&mut self, name: impl Into<Cow<'static, str>>) -> SymDim {
+        let id = SizeId(self.sizes.len() as u32);
+        self.sizes.push(Size { name: name.into(), input: UNBOUND, axis: 0, scale: 1, offset: 0 });
+        SymDim::size(id)
+    }
+
+    /// Adds an input.
+    ///
+    /// # Errors
+    /// When an input has this name already, or the shape uses a size of another program.
+    pub fn input(&mut self, name: impl Into<String>, dtype: DType, shape: &[SymDim]) -> Result<ValueId> {
+        let name = name.into();
+        if self.inputs.iter().any(|(n, _)| *n == name) {
+            return Err(self.malformed(format!("two inputs are named `{name}`")));
+        }
+        for dim in shape {
+            self.check_sizes(dim)?;
+        }
+        let value = self.push_value(ValueMeta::new(dtype, shape.to_vec()), None);
+        self.inputs.push((name, value));
+        Ok(value)
+    }
+
+    /// A name that no input has yet, made of `base`.
+    pub fn fresh_name(&self, base: &str) -> String {
+        let mut name = base.to_string();
+        while self.inputs.iter().any(|(n, _)| *n == name) {
+            name.push('_');
+        }
+        name
+    }
+
+    /// A value that stands for a tangent while a derivative is made; it must not survive in the outputs.
+    pub(crate) fn placeholder(&mut self, meta: ValueMeta) -> ValueId {
+        self.push_value(meta, None)
+    }
+
+    /// Applies a core operation.
+    ///
+    /// # Errors
+    /// Names the operation, the operand, and both shapes or dtypes.
+    pub fn op(&mut self, op: CoreOp, inputs: &[ValueId]) -> Result<ValueId> {
+        self.node(Op::Core(op), inputs)
+    }
+
+    /// Applies an extension operation.
+    ///
+    /// # Errors
+    /// As [`op`](Self::op); and when the family id is malformed or effects or aliases are undeclared.
+    pub fn extension(&mut self, op: impl Into<ExtensionRef>, inputs: &[ValueId]) -> Result<Vec<ValueId>> {
+        let op = op.into();
+        let count = op.output_count() as u32;
+        let first = self.node(Op::Extension(op), inputs)?;
+        Ok((first.0..first.0 + count).map(ValueId).collect())
+    }
+
+    /// Appends a node and returns its first result.
+    pub(super) fn node(&mut self, op: Op, inputs: &[ValueId]) -> Result<ValueId> {
+        for v in inputs {
+            if v.index() >= self.values.len() {
+                return Err(self.malformed(format!("{} uses %{}, which is no value of it", op.name(), v.0)));
+            }
+        }
+        let key = (op, Box::from(inputs));
+        if let Some(&value) = self.shared.get(&key) {
+            return Ok(value);
+        }
+        let metas: Vec<&ValueMeta> = inputs.iter().map(|&v| self.meta(v)).collect();
+        let (outputs, guards) = infer(&key.0, &metas, SizeNames(&self.sizes))?;
+        for guard in guards {
+            self.push_guard(guard);
+        }
+        let maker = Some(self.nodes.len() as u32);
+        let first_output = ValueId(self.values.len() as u32);
+        self.nodes.push(Node {
+            op: key.0.clone(),
+            inputs: inputs.to_vec().into(),
+            first_output,
+            output_count: outputs.len() as u32,
+        });
+        for meta in outputs {
+            self.push_value(meta, maker);
+        }
+        let pure = match &key.0 {
+            Op::Core(_) => true,
+            Op::Extension(op) => op.effects() == EffectDeclaration::Declared(&[]),
+        };
+        if pure {
+            self.shared.insert(key, first_output);
+        }
+        Ok(first_output)
+    }
+
+    /// Dtype and shape of a value of this builder.
+    pub fn meta(&self, value: ValueId) -> &ValueMeta {
+        &self.values[value.index()]
+    }
+
+    /// The node that makes a value, `None` for an input.
+    pub(crate) fn maker(&self, value: ValueId) -> Option<&Node> {
+        self.makers[value.index()].map(|i| &self.nodes[i as usize])
+    }
+
+    pub(crate) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    pub(crate) fn value_count(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The names of the sizes, for messages.
+    pub fn size_names(&self) -> SizeNames<'_> {
+        SizeNames(&self.sizes)
+    }
+
+    /// States a condition that is tested when inputs arrive.
+    ///
+    /// # Errors
+    /// When it holds for no sizes.
+    pub fn guard(&mut self, lhs: &SymDim, relation: Relation, rhs: &SymDim, reason: &str) -> Result<()> {
+        self.check_sizes(lhs)?;
+        self.check_sizes(rhs)?;
+        let name = self.name.clone();
+        let mut ctx = ShapeContext::new(&name, &[], SizeNames(&self.sizes));
+        match relation {
+            Relation::Eq => ctx.require_equal(lhs, rhs, reason)?,
+            Relation::Le => ctx.require_at_most(lhs, rhs, reason)?,
+        }
+        for guard in ctx.into_guards() {
+            self.push_guard(guard);
+        }
+        Ok(())
+    }
+
+    /// Ends the program: operations that no output needs are dropped and values are numbered in order.
+    ///
+    /// # Errors
+    /// When a size is not determined by any input.
+    pub fn finish(mut self, outputs: &[(Option<&str>, ValueId)]) -> Result<SemanticProgram> {
+        let mut live = vec![false; self.nodes.len()];
+        let mut pending: Vec<ValueId> = outputs.iter().map(|&(_, v)| v).collect();
+        while let Some(value) = pending.pop() {
+            if value.index() >= self.values.len() {
+                return Err(self.malformed(format!("output %{} is no value of it", value.0)));
+            }
+            match self.makers[value.index()] {
+                Some(node) if !live[node as usize] => {
+                    live[node as usize] = true;
+                    pending.extend(self.nodes[node as usize].inputs.iter());
+                }
+                None if !self.inputs.iter().any(|&(_, v)| v == value) => {
+                    return Err(self.malformed("an output depends on a tangent that was never given".to_string()));
+                }
+                _ => {}
+            }
+        }
+        self.bind_sizes()?;
+
+        let mut renumbered = vec![ValueId(u32::MAX); self.values.len()];
+        let mut values = Vec::new();
+        let mut keep = |old: ValueId, meta: &ValueMeta| {
+            renumbered[old.index()] = ValueId(values.len() as u32);
+            values.push(meta.clone());
+        };
+        for &(_, value) in &self.inputs {
+            keep(value, &self.values[value.index()]);
+        }
+        for node in self.nodes.iter().zip(&live).filter(|(_, live)| **live).map(|(n, _)| n) {
+            for value in node.outputs() {
+                keep(value, &self.values[value.index()]);
+            }
+        }
+        let nodes: Vec<Node> = self
+            .nodes
+            .into_iter()
+            .zip(&live)
+            .filter(|(_, live)| **live)
+            .map(|(mut node, _)| {
+                node.inputs = node.inputs.iter().map(|v| renumbered[v.index()]).collect();
+                node.first_output = renumbered[node.first_output.index()];
+                node
+            })
+            .collect();
+        let output = |&(name, value): &(Option<&str>, ValueId)| Output {
+            name: name.map(|n| n.to_string().into()),
+            value: renumbered[value.index()],
+        };
+        let mut program = SemanticProgram {
+            name: self.name.into(),
+            sizes: self.sizes.into(),
+            inputs: self.inputs.into_iter().map(|(name, _)| Input { name: name.into() }).collect(),
+            values: values.into(),
+            nodes: nodes.into(),
+            outputs: outputs.iter().map(output).collect(),
+            guards: self.guards.into(),
+            fingerprint: Fingerprint(0),
+        };
+        program.fingerprint = program.compute_fingerprint();
+        if cfg!(debug_assertions) {
+            program.verify()?;
+        }
+        Ok(program)
+    }
+
+    fn bind_sizes(&mut self) -> Result<()> {
+        for (i, &(_, value)) in self.inputs.iter().enumerate() {
+            for (axis, dim) in self.values[value.index()].shape.iter().enumerate() {
+                let Some((id, scale, offset)) = dim.as_affine() else { continue };
+                let size = &mut self.sizes[id.0 as usize];
+                let alone = (scale, offset) == (1, 0);
+                if size.input == UNBOUND || (alone && (size.scale, size.offset) != (1, 0)) {
+                    (size.input, size.axis) = (i as u32, axis as u32);
+                    (size.scale, size.offset) = (scale, offset);
+                }
+            }
+        }
+        match self.sizes.iter().find(|s| s.input == UNBOUND) {
+            None => Ok(()),
+            Some(size) => Err(self.malformed(format!("size `{}` is not determined by any input", size.name))),
+        }
+    }
+
+    /// Repeats the sizes of another program, so that its expressions mean the same here.
+    pub(crate) fn adopt_sizes(&mut self, program: &SemanticProgram) {
+        for size in program.sizes() {
+            self.size(size.name.clone());
+        }
+    }
+
+    fn push_value(&mut self, meta: ValueMeta, maker: Option<u32>) -> ValueId {
+        let id = ValueId(self.values.len() as u32);
+        self.values.push(meta);
+        self.makers.push(maker);
+        id
+    }
+
+    fn push_guard(&mut self, guard: Guard) {
+        let same = |g: &Guard| (&g.lhs, g.relation, &g.rhs) == (&guard.lhs, guard.relation, &guard.rhs);
+        if !self.guards.iter().any(same) {
+            self.guards.push(guard);
+        }
+    }
+
+    fn check_sizes(&self, dim: &SymDim) -> Result<()> {
+        let mut unknown = None;
+        dim.for_each_size(&mut |id| unknown = unknown.or((id.0 as usize >= self.sizes.len()).then_some(id)));
+        match unknown {
+            None => Ok(()),
+            Some(id) => Err(self.malformed(format!("size s{} was not declared", id.0))),
+        }
+    }
+
+    fn malformed(&self, message: String) -> Error {
+        Error::Malformed { program: self.name.clone(), message }
+    }
+}
+
+/// Dtypes and shapes of an operation's results, and the conditions that could not be decided.
+pub(super) fn infer(op: &Op, inputs: &[&ValueMeta], names: SizeNames<'_>) -> Result<(Vec<ValueMeta>, Vec<Guard>)> {
+    let mut ctx = ShapeContext::new(op.name(), inputs, names);
+    let outputs = match op {
+        Op::Core(op) => {
+            check_operands(op, inputs)?;
+            let dtype = output_dtype(op, inputs);
+            vec![ValueMeta::new(dtype, (op.row().shape)(op, &mut ctx)?)]
+        }
+        Op::Extension(op) => {
+            check_extension(op, inputs.len())?;
+            op.infer_output_meta(&mut ctx)?
+        }
+    };
+    Ok((outputs, ctx.into_guards()))
+}
+
+fn check_operands(op: &CoreOp, inputs: &[&ValueMeta]) -> Result<()> {
+    let row = op.row();
+    let fits = row.arity().map_or(!inputs.is_empty(), |n| n == inputs.len());
+    if !fits {
+        let wanted = row.arity().map_or("at least 1".to_string(), |n| n.to_string());
+        return Err(Error::argument(row.name, "operands", format!("must be {wanted}, not {}", inputs.len())));
+    }
+    let select = usize::from(matches!(op, CoreOp::Select));
+    let name = |i: usize| row.operands.get(i).map_or_else(|| format!("operand {i}"), |n| n.to_string());
+    let wrong = |i: usize, expected: String| Error::DType {
+        op: row.name.into(),
+        argument: name(i).into(),
+        expected: expected.into(),
+        actual: inputs[i].dtype,
+    };
+    for (i, input) in inputs.iter().enumerate() {
+        let accepted = if i < select { DTypeSet::BOOL } else { row.dtypes };
+        if !accepted.contains(input.dtype) {
+            return Err(wrong(i, accepted.to_string()));
+        }
+        if i > select && input.dtype != inputs[select].dtype {
+            return Err(wrong(i, format!("{}, as `{}`", inputs[select].dtype, name(select))));
+        }
+    }
+    Ok(())
+}
+
+fn output_dtype(op: &CoreOp, inputs: &[&ValueMeta]) -> DType {
+    let last = || inputs.last().map_or(DType::F64, |m| m.dtype);
+    match op.row().output {
+        OutputDType::Same => last(),
+        OutputDType::Real => last().to_real(),
+        OutputDType::Fixed(dtype) => dtype,
+        OutputDType::Attribute(dtype) => dtype(op),
+    }
+}
+
+fn check_extension(op: &ExtensionRef, inputs: usize) -> Result<()> {
+    let family = op.family_id();
+    check_family_id(family)?;
+    if op.effects() == EffectDeclaration::Undeclared {
+        return Err(Error::Undeclared { family: family.to_string(), what: "effects" });
+    }
+    if op.aliases() == AliasDeclaration::Undeclared {
+        return Err(Error::Undeclared { family: family.to_string(), what: "aliases" });
+    }
+    if op.input_count() != inputs {
+        let message = format!("must be {}, not {inputs}", op.input_count());
+        return Err(Error::argument(family, "operands", message));
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! The 128-bit structural fingerprint of a program.
+//!
+//! SipHash-1-3 with 128-bit output (Aumasson and Bernstein 2012) under a fixed key, over dtypes, shapes, operations,
+//! operands, guards and outputs, but no name. Integers are fed little-endian with `usize` as 64 bits, so the value
+//! does not depend on the platform or the process; it may change between versions of tenferro.
+
+use std::fmt::{self, Display, Formatter};
+use std::hash::{Hash, Hasher};
+
+use siphasher::sip128::{Hasher128, SipHasher13};
+
+use super::SemanticProgram;
+
+/// A structural fingerprint: equal for programs of equal structure, however they were made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fingerprint(pub u128);
+
+impl Display for Fingerprint {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl SemanticProgram {
+    /// The fingerprint computed anew; [`fingerprint`](Self::fingerprint) reads the stored one.
+    pub(crate) fn compute_fingerprint(&self) -> Fingerprint {
+        let mut state = StableHasher(SipHasher13::new_with_keys(0x7465_6e66, 0x6572_726f));
+        for size in self.sizes.iter() {
+            (size.input, size.axis, size.scale, size.offset).hash(&mut state);
+        }
+        self.inputs.len().hash(&mut state);
+        self.values.hash(&mut state);
+        self.nodes.hash(&mut state);
+        for guard in self.guards.iter() {
+            (&guard.lhs, guard.relation, &guard.rhs).hash(&mut state);
+        }
+        self.outputs.len().hash(&mut state);
+        for output in self.outputs.iter() {
+            output.value.hash(&mut state);
+        }
+        let hash = state.0.finish128();
+        Fingerprint(u128::from(hash.h1) << 64 | u128::from(hash.h2))
+    }
+}
+
+/// Feeds integers in one width and byte order on every platform.
+struct StableHasher(SipHasher13);
+
+macro_rules! stable_integers {
+    ($($method:ident $type:ty as $wide:ty),*) => {$(
+        fn $method(&mut self, i: $type) {
+            self.0.write(&(i as $wide).to_le_bytes());
+        }
+    )*};
+}
+
+impl Hasher for StableHasher {
+    fn finish(&self) -> u64 {
+        self.0.finish()
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.write(bytes);
+    }
+    stable_integers!(
+        write_u16 u16 as u16, write_u32 u32 as u32, write_u64 u64 as u64, write_u128 u128 as u128,
+        write_i16 i16 as i16, write_i32 i32 as i32, write_i64 i64 as i64, write_i128 i128 as i128,
+        write_usize usize as u64, write_isize isize as i64
+    );
+}

@@ -1,0 +1,241 @@
+//! Semantic programs: immutable SSA over tensors with symbolic shapes.
+
+mod bind;
+mod builder;
+mod fingerprint;
+mod inline;
+mod shorthand;
+mod text;
+mod verify;
+
+use std::borrow::Cow;
+
+use crate::dtype::DType;
+use crate::extension::ExtensionRef;
+use crate::ops::CoreOp;
+use crate::shape::SymDim;
+
+pub use bind::Sizes;
+pub use builder::ProgramBuilder;
+pub use fingerprint::Fingerprint;
+pub use text::SizeNames;
+
+/// A value of a program: input `i` is value `i`, then the results of the nodes in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ValueId(pub u32);
+
+impl ValueId {
+    /// The value's position in [`SemanticProgram::values`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Dtype and shape of a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ValueMeta {
+    /// The dtype.
+    pub dtype: DType,
+    /// One extent an axis.
+    pub shape: Cow<'static, [SymDim]>,
+}
+
+impl ValueMeta {
+    /// A value of this dtype and shape.
+    pub fn new(dtype: DType, shape: impl Into<Cow<'static, [SymDim]>>) -> Self {
+        Self { dtype, shape: shape.into() }
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.shape.len()
+    }
+}
+
+/// The operation of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// One of the closed table.
+    Core(CoreOp),
+    /// One of an extension family.
+    Extension(ExtensionRef),
+}
+
+impl Op {
+    /// The name in messages: the core operation's, or the family id.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Core(op) => op.name(),
+            Self::Extension(op) => op.family_id(),
+        }
+    }
+}
+
+/// One operation applied to values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Node {
+    /// What is computed.
+    pub op: Op,
+    /// The operands.
+    pub inputs: Cow<'static, [ValueId]>,
+    /// The first result; the others follow it.
+    pub first_output: ValueId,
+    /// The number of results.
+    pub output_count: u32,
+}
+
+impl Node {
+    /// The results.
+    pub fn outputs(&self) -> impl ExactSizeIterator<Item = ValueId> + use<> {
+        (self.first_output.0..self.first_output.0 + self.output_count).map(ValueId)
+    }
+}
+
+/// A size and where it is read off the inputs: the extent of axis `axis` of input `input` is
+/// `scale * size + offset`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// The name in messages and in the text form.
+    pub name: Cow<'static, str>,
+    /// The input that binds the size.
+    pub input: u32,
+    /// The axis of that input.
+    pub axis: u32,
+    /// The factor of the size in the extent; not 0.
+    pub scale: i64,
+    /// What is added to it.
+    pub offset: i64,
+}
+
+/// An input: value `i` is input `i`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// The name.
+    pub name: Cow<'static, str>,
+}
+
+/// An output, with a name or without.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// The name.
+    pub name: Option<Cow<'static, str>>,
+    /// The value that is returned.
+    pub value: ValueId,
+}
+
+/// How two extents are related.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Relation {
+    /// `lhs == rhs`
+    Eq,
+    /// `lhs <= rhs`
+    Le,
+}
+
+impl Relation {
+    /// `==` or `<=`.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Eq => "==",
+            Self::Le => "<=",
+        }
+    }
+}
+
+/// A condition on sizes that could not be decided while compiling; tested when inputs arrive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// The left extent.
+    pub lhs: SymDim,
+    /// How they must be related.
+    pub relation: Relation,
+    /// The right extent.
+    pub rhs: SymDim,
+    /// What needs it, for the message.
+    pub reason: Cow<'static, str>,
+}
+
+/// An immutable program in SSA form.
+///
+/// Made by [`ProgramBuilder`], or a `static` written by the language; both are the same type. It prints as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SemanticProgram {
+    #[doc(hidden)]
+    pub name: Cow<'static, str>,
+    #[doc(hidden)]
+    pub sizes: Cow<'static, [Size]>,
+    #[doc(hidden)]
+    pub inputs: Cow<'static, [Input]>,
+    #[doc(hidden)]
+    pub values: Cow<'static, [ValueMeta]>,
+    #[doc(hidden)]
+    pub nodes: Cow<'static, [Node]>,
+    #[doc(hidden)]
+    pub outputs: Cow<'static, [Output]>,
+    #[doc(hidden)]
+    pub guards: Cow<'static, [Guard]>,
+    #[doc(hidden)]
+    pub fingerprint: Fingerprint,
+}
+
+impl SemanticProgram {
+    /// The name, for messages; not part of the structure.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The sizes and where each is bound.
+    pub fn sizes(&self) -> &[Size] {
+        &self.sizes
+    }
+
+    /// The inputs in order.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// The position of the input with this name.
+    pub fn input_index(&self, name: &str) -> Option<usize> {
+        self.inputs.iter().position(|i| i.name == name)
+    }
+
+    /// Dtype and shape of input `i`.
+    pub fn input_meta(&self, i: usize) -> &ValueMeta {
+        &self.values[i]
+    }
+
+    /// Dtype and shape of every value.
+    pub fn values(&self) -> &[ValueMeta] {
+        &self.values
+    }
+
+    /// Dtype and shape of one value.
+    pub fn meta(&self, value: ValueId) -> &ValueMeta {
+        &self.values[value.index()]
+    }
+
+    /// The operations in order; each uses only earlier values.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The outputs in order.
+    pub fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
+    /// Dtype and shape of output `i`.
+    pub fn output_meta(&self, i: usize) -> &ValueMeta {
+        self.meta(self.outputs[i].value)
+    }
+
+    /// Conditions on the sizes that are tested when inputs arrive.
+    pub fn guards(&self) -> &[Guard] {
+        &self.guards
+    }
+
+    /// The structure in 128 bits.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+}

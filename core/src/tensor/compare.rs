@@ -1,0 +1,189 @@
+//! Equality of tensors, exact and within a tolerance.
+
+use std::fmt;
+
+use num_complex::Complex;
+
+use super::{Tensor, TensorRead, TensorView, TypedTensor, TypedView};
+use crate::dtype::{DType, Element, Scalar, ScalarValue};
+use crate::with_dtype;
+
+/// How two tensors differ.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Mismatch {
+    /// Their dtypes differ.
+    DType {
+        /// The dtype found.
+        actual: DType,
+        /// The dtype expected.
+        expected: DType,
+    },
+    /// Their shapes differ.
+    Shape {
+        /// The shape found.
+        actual: Vec<usize>,
+        /// The shape expected.
+        expected: Vec<usize>,
+    },
+    /// Some elements differ by more than is allowed.
+    Elements {
+        /// How many elements do.
+        count: usize,
+        /// The index of the first of them.
+        index: Vec<usize>,
+        /// That element as found.
+        actual: ScalarValue,
+        /// That element as expected.
+        expected: ScalarValue,
+    },
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mismatch::DType { actual, expected } => {
+                write!(f, "dtype {actual}, expected {expected}")
+            }
+            Mismatch::Shape { actual, expected } => {
+                write!(f, "shape {actual:?}, expected {expected:?}")
+            }
+            Mismatch::Elements { count, index, actual, expected } => {
+                write!(f, "{actual} at {index:?}, expected {expected} ({count} elements differ)")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Mismatch {}
+
+/// Whether [`compare`] finds no difference.
+///
+/// ```
+/// use tenferro_core::{Tensor, all_close};
+/// let third = Tensor::scalar(1.0 / 3.0);
+/// assert!(all_close(&third, &Tensor::scalar(0.333_333_4), 1e-6, 0.0));
+/// ```
+pub fn all_close<'a, 'b>(
+    actual: impl Into<TensorRead<'a>>,
+    expected: impl Into<TensorRead<'b>>,
+    rtol: f64,
+    atol: f64,
+) -> bool {
+    compare(actual, expected, rtol, atol).is_ok()
+}
+
+/// Compares dtypes, shapes, and elements within a tolerance: `|actual - expected| <= atol + rtol * |expected|`.
+///
+/// Complex numbers are compared by modulus. NaN equals NaN, infinities have to be the same, and integers and booleans
+/// must match exactly.
+///
+/// # Errors
+/// The first difference.
+pub fn compare<'a, 'b>(
+    actual: impl Into<TensorRead<'a>>,
+    expected: impl Into<TensorRead<'b>>,
+    rtol: f64,
+    atol: f64,
+) -> Result<(), Mismatch> {
+    let (actual, expected) = (actual.into().view(), expected.into().view());
+    if actual.dtype() != expected.dtype() {
+        return Err(Mismatch::DType { actual: actual.dtype(), expected: expected.dtype() });
+    }
+    if actual.shape() != expected.shape() {
+        return Err(Mismatch::Shape { actual: actual.shape().into(), expected: expected.shape().into() });
+    }
+    let mut first = None;
+    let mut count = 0;
+    for (number, (a, e)) in values(&actual).zip(values(&expected)).enumerate() {
+        if !is_close(a, e, rtol, atol) {
+            first.get_or_insert((number, a, e));
+            count += 1;
+        }
+    }
+    match first {
+        None => Ok(()),
+        Some((number, a, e)) => {
+            Err(Mismatch::Elements { count, index: index_of(number, actual.shape()), actual: a, expected: e })
+        }
+    }
+}
+
+/// The elements in column-major order, with their dtype.
+fn values<'a>(view: &TensorView<'a>) -> Box<dyn Iterator<Item = ScalarValue> + 'a> {
+    with_dtype!(view.dtype(), T => {
+        // The type is that of the dtype, so the buffer is there.
+        let buffer = T::recover(view.elements).unwrap_or_default();
+        Box::new(view.layout().offsets().map(|position| buffer[position].to_value()))
+    })
+}
+
+fn is_close(actual: ScalarValue, expected: ScalarValue, rtol: f64, atol: f64) -> bool {
+    let (Some(a), Some(e)) = (as_complex(actual), as_complex(expected)) else {
+        return actual == expected;
+    };
+    let same = |x: f64, y: f64| x == y || (x.is_nan() && y.is_nan());
+    if same(a.re, e.re) && same(a.im, e.im) {
+        return true;
+    }
+    if !(a.is_finite() && e.is_finite()) {
+        // One part may be infinite or NaN while the other is close.
+        let part = |x: f64, y: f64| same(x, y) || (x - y).abs() <= atol + rtol * y.abs();
+        return a.is_finite() == e.is_finite()
+            && part(a.re, e.re)
+            && part(a.im, e.im)
+            && (a.re.is_finite() == e.re.is_finite() && a.im.is_finite() == e.im.is_finite());
+    }
+    (a - e).norm() <= atol + rtol * e.norm()
+}
+
+/// A float as a complex number; integers and booleans have no tolerance.
+fn as_complex(value: ScalarValue) -> Option<Complex<f64>> {
+    match value {
+        ScalarValue::F32(x) => Some(f64::from(x).into()),
+        ScalarValue::F64(x) => Some(x.into()),
+        ScalarValue::C32(z) => Some(Complex::new(z.re.into(), z.im.into())),
+        ScalarValue::C64(z) => Some(z),
+        ScalarValue::I32(_) | ScalarValue::I64(_) | ScalarValue::Bool(_) => None,
+    }
+}
+
+/// The index of the `number`th element in column-major order.
+fn index_of(number: usize, shape: &[usize]) -> Vec<usize> {
+    let cut = |rest: &mut usize, &extent: &usize| {
+        let index = *rest % extent;
+        *rest /= extent;
+        Some(index)
+    };
+    shape.iter().scan(number, cut).collect()
+}
+
+/// Equal dtypes, shapes and elements; as for floats, `NaN` equals nothing.
+impl PartialEq for TensorView<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.shape() == other.shape()
+            && with_dtype!(self.dtype(), T => {
+                match (self.iter::<T>(), other.iter::<T>()) {
+                    (Ok(a), Ok(b)) => a.eq(b),
+                    _ => false,
+                }
+            })
+    }
+}
+
+impl PartialEq for Tensor {
+    fn eq(&self, other: &Self) -> bool {
+        self.view() == other.view()
+    }
+}
+
+impl<T: Scalar, const R: usize> PartialEq for TypedTensor<T, R> {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_dyn() == other.as_dyn()
+    }
+}
+
+impl<T: Scalar, const R: usize> PartialEq for TypedView<'_, T, R> {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_dyn() == other.as_dyn()
+    }
+}

@@ -1,0 +1,65 @@
+//! A tensor as an argument, owned by the caller or borrowed.
+
+use super::{Tensor, TensorView, TypedTensor, TypedView};
+use crate::dtype::{DType, Scalar};
+
+/// A tensor to be read: a reference to an owned one, or a view.
+///
+/// A reference can be kept by sharing its elements; a view has to be copied for that.
+#[derive(Clone)]
+pub enum TensorRead<'a> {
+    /// A reference to a tensor.
+    Tensor(&'a Tensor),
+    /// A view.
+    View(TensorView<'a>),
+}
+
+impl<'a> TensorRead<'a> {
+    /// The dtype of the elements.
+    pub fn dtype(&self) -> DType {
+        match self {
+            TensorRead::Tensor(tensor) => tensor.dtype(),
+            TensorRead::View(view) => view.dtype(),
+        }
+    }
+
+    /// The extents.
+    pub fn shape(&self) -> &[usize] {
+        match self {
+            TensorRead::Tensor(tensor) => tensor.shape(),
+            TensorRead::View(view) => view.shape(),
+        }
+    }
+
+    /// The elements.
+    pub fn view(&self) -> TensorView<'a> {
+        match self {
+            TensorRead::Tensor(tensor) => tensor.view(),
+            TensorRead::View(view) => view.clone(),
+        }
+    }
+}
+
+impl<'a> From<&'a Tensor> for TensorRead<'a> {
+    fn from(tensor: &'a Tensor) -> Self {
+        TensorRead::Tensor(tensor)
+    }
+}
+
+impl<'a> From<TensorView<'a>> for TensorRead<'a> {
+    fn from(view: TensorView<'a>) -> Self {
+        TensorRead::View(view)
+    }
+}
+
+impl<'a, T: Scalar, const R: usize> From<&'a TypedTensor<T, R>> for TensorRead<'a> {
+    fn from(tensor: &'a TypedTensor<T, R>) -> Self {
+        TensorRead::Tensor(tensor.as_dyn())
+    }
+}
+
+impl<'a, T: Scalar, const R: usize> From<TypedView<'a, T, R>> for TensorRead<'a> {
+    fn from(view: TypedView<'a, T, R>) -> Self {
+        TensorRead::View(view.into_dyn())
+    }
+}

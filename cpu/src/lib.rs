@@ -1,0 +1,1 @@
+//! The CPU engine of tenferro: kernels and the executors of the standard families.

@@ -1,0 +1,120 @@
+//! The sizes of a kernel: which names there are, what solves them, and when two extents agree.
+
+use tenferro_core::shape::{SizeId, SymDim};
+
+use crate::diagnostics::Diagnostics;
+use crate::suggest::nearest;
+use crate::syntax::{Dim, DimKind, DimOp};
+
+/// The named sizes of one kernel; a name's position is its [`SizeId`].
+#[derive(Clone, Debug, Default)]
+pub struct Sizes {
+    names: Vec<String>,
+}
+
+/// Whether two extents are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agreement {
+    /// For all sizes.
+    Always,
+    /// A name against a number: the inputs will tell.
+    Unknown,
+    /// Two names, or two numbers: sizes with different names are different sizes.
+    Never,
+}
+
+impl Sizes {
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    pub fn find(&self, name: &str) -> Option<SymDim> {
+        let position = self.names.iter().position(|known| known == name)?;
+        Some(SymDim::size(SizeId(position as u32)))
+    }
+
+    /// The name, declared if new.
+    pub fn declare(&mut self, name: String) -> SymDim {
+        self.find(&name).unwrap_or_else(|| {
+            self.names.push(name);
+            SymDim::size(SizeId(self.names.len() as u32 - 1))
+        })
+    }
+
+    pub fn dim_text(&self, dim: &SymDim) -> String {
+        dim.display_with(|id| self.names[id.0 as usize].clone()).to_string()
+    }
+
+    /// `[n, d]`
+    pub fn shape_text(&self, shape: &[SymDim]) -> String {
+        let dims: Vec<String> = shape.iter().map(|dim| self.dim_text(dim)).collect();
+        format!("[{}]", dims.join(", "))
+    }
+
+    pub fn compare(&self, a: &SymDim, b: &SymDim) -> Agreement {
+        match (a == b, a.as_const(), b.as_const()) {
+            (true, ..) => Agreement::Always,
+            (false, Some(_), None) | (false, None, Some(_)) => Agreement::Unknown,
+            _ => Agreement::Never,
+        }
+    }
+
+    /// An extent as written; an unknown name is reported.
+    pub fn read(&self, dim: &Dim, diagnostics: &mut Diagnostics) -> Option<SymDim> {
+        match &dim.kind {
+            DimKind::Integer(value) => Some(SymDim::constant(*value)),
+            DimKind::Name(name) => {
+                let found = self.find(&name.to_string());
+                if found.is_none() {
+                    diagnostics.error(name, self.unknown(&name.to_string()));
+                }
+                found
+            }
+            DimKind::Binary(left, op, right) => {
+                let (left, right_dim) = (self.read(left, diagnostics), self.read(right, diagnostics));
+                let (left, right_dim) = (left?, right_dim?);
+                Some(match op {
+                    DimOp::Add => left + right_dim,
+                    DimOp::Sub => left - right_dim,
+                    DimOp::Mul => left * right_dim,
+                    DimOp::Div if right_dim.as_const() == Some(0) => {
+                        diagnostics.error(right.place, "a size divided by 0");
+                        return None;
+                    }
+                    DimOp::Div => left.div(&right_dim),
+                })
+            }
+        }
+    }
+
+    /// What to say of a name that is no size.
+    pub fn unknown(&self, name: &str) -> String {
+        let hint = match (nearest(name, self.names.iter().map(String::as_str)), self.names.as_slice()) {
+            (Some(near), _) => format!("did you mean `{near}`?"),
+            (None, []) => "no argument has a named size".to_string(),
+            (None, names) => format!("the arguments' sizes are {}", quoted(names)),
+        };
+        format!("unknown size `{name}`: {hint}")
+    }
+}
+
+/// `` `a`, `b` and `c` ``
+pub fn quoted(names: &[impl AsRef<str>]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
+    match quoted.as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        [head @ .., last] => format!("{} and {last}", head.join(", ")),
+    }
+}
+
+/// Calls `f` with every division in a written extent.
+pub fn for_each_division(dim: &Dim, f: &mut impl FnMut(&Dim, &Dim)) {
+    if let DimKind::Binary(left, op, right) = &dim.kind {
+        for_each_division(left, f);
+        for_each_division(right, f);
+        if *op == DimOp::Div {
+            f(left, right);
+        }
+    }
+}

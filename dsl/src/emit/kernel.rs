@@ -1,0 +1,394 @@
+//! A kernel as a unit struct with typed methods over its static programs.
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{format_ident, quote};
+use syn::ext::IdentExt;
+use tenferro_core::program::SemanticProgram;
+
+use super::op::ident;
+use super::program::{Tables, program};
+use super::signature::{Argument, Pack, Signature, local, tuple};
+use crate::lowered::{LoweredKernel, LoweredVariant};
+
+/// One program of a kernel and the method that runs it.
+struct Role {
+    /// The method, and `<method>_program`; the primal ones are `run` and `program`.
+    method: &'static str,
+    /// The `static` that holds the program, one for each dtype of a generic kernel.
+    table: &'static str,
+    /// Arguments after the kernel's own.
+    extra: Extra,
+    /// What comes back.
+    results: &'static [Results],
+    /// Only where the single result is a real scalar.
+    scalar_only: bool,
+    /// The documentation of the method; `{wrt}` is the list of arguments to differentiate by.
+    doc: &'static str,
+    select: fn(&LoweredVariant) -> Option<&SemanticProgram>,
+}
+
+#[derive(Clone, Copy)]
+enum Extra {
+    None,
+    Cotangents,
+    Tangents,
+}
+
+#[derive(Clone, Copy)]
+enum Results {
+    Output,
+    OutputTangent,
+    Gradient,
+}
+
+const PRIMAL: Role = Role {
+    method: "run",
+    table: "PRIMAL",
+    extra: Extra::None,
+    results: &[Results::Output],
+    scalar_only: false,
+    doc: "Runs the kernel.",
+    select: |v| Some(&v.primal),
+};
+
+const DERIVATIVES: &[Role] = &[
+    Role {
+        method: "jvp",
+        table: "JVP",
+        extra: Extra::Tangents,
+        results: &[Results::Output, Results::OutputTangent],
+        scalar_only: false,
+        doc: "Forward mode: the output, and its tangent for tangents of {wrt}.",
+        select: |v| v.derivatives.as_ref().ok().map(|d| &d.jvp),
+    },
+    Role {
+        method: "vjp",
+        table: "VJP",
+        extra: Extra::Cotangents,
+        results: &[Results::Output, Results::Gradient],
+        scalar_only: false,
+        doc: "Reverse mode: the output, and what a cotangent of it becomes for {wrt}.",
+        select: |v| v.derivatives.as_ref().ok().map(|d| &d.vjp),
+    },
+    Role {
+        method: "grad",
+        table: "GRAD",
+        extra: Extra::None,
+        results: &[Results::Gradient],
+        scalar_only: true,
+        doc: "The gradient with respect to {wrt}.",
+        select: |v| v.derivatives.as_ref().ok()?.scalar.as_ref().map(|s| &s.grad),
+    },
+    Role {
+        method: "value_and_grad",
+        table: "VALUE_AND_GRAD",
+        extra: Extra::None,
+        results: &[Results::Output, Results::Gradient],
+        scalar_only: true,
+        doc: "The value, and the gradient with respect to {wrt}.",
+        select: |v| v.derivatives.as_ref().ok()?.scalar.as_ref().map(|s| &s.value_and_grad),
+    },
+    Role {
+        method: "hvp",
+        table: "HVP",
+        extra: Extra::Tangents,
+        results: &[Results::Gradient],
+        scalar_only: true,
+        doc: "The Hessian with respect to {wrt}, times the tangents.",
+        select: |v| v.derivatives.as_ref().ok()?.scalar.as_ref().map(|s| &s.hvp),
+    },
+];
+
+impl Role {
+    fn accessor(&self) -> Ident {
+        if self.table == PRIMAL.table { ident("program") } else { format_ident!("{}_program", self.method) }
+    }
+}
+
+/// The struct of a kernel, the struct of its named outputs, and its methods.
+pub(super) fn emit(kernel: &LoweredKernel) -> TokenStream {
+    let LoweredKernel { attrs, vis, name, .. } = kernel;
+    let conditions: Vec<_> = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
+    let output_struct = output_struct(kernel);
+    let why_not = why_not_differentiable(kernel).map(|reason| {
+        let doc = format!(" Not differentiable: {reason}.");
+        quote!(#[doc = ""] #[doc = #doc])
+    });
+    let generated = Emission::new(kernel);
+    let (signature, programs, implementation) =
+        (generated.signature_doc(), generated.programs(), generated.implementation());
+    let parameter_names = kernel.params.iter().map(|p| &p.ident);
+    quote! {
+        #(#attrs)*
+        #[doc = ""]
+        #[doc = #signature]
+        #why_not
+        #[allow(non_camel_case_types, dead_code)]
+        #[derive(Clone, Copy, Debug, Default)]
+        #vis struct #name;
+
+        #(#conditions)*
+        #output_struct
+
+        #(#conditions)*
+        #[allow(unused, clippy::all)]
+        const _: () = {
+            use ::tenferro::__private as __t;
+            #(use __t::local as #parameter_names;)*
+            #programs
+            #implementation
+        };
+    }
+}
+
+/// Why the kernel has no derivative methods, if it has none.
+fn why_not_differentiable(kernel: &LoweredKernel) -> Option<&String> {
+    kernel.bodies.iter().flatten().find_map(|variant| variant.derivatives.as_ref().err())
+}
+
+fn output_struct(kernel: &LoweredKernel) -> Option<TokenStream> {
+    let signature = Signature::new(kernel, quote!(::tenferro::__private));
+    let Pack::Struct { name, generics, fields } = signature.output() else { return None };
+    let generics = generics.and(signature.generics());
+    let vis = &kernel.vis;
+    let doc = format!(" What [`{}`] returns.", kernel.name);
+    let fields = fields.iter().zip(&kernel.outputs.list).map(|((field, ty), output)| {
+        let doc = format!(" `{field}`: `{}`.", signature.type_text(*ty, &output.shape_text));
+        let ty = signature.owned(*ty);
+        quote!(#[doc = #doc] pub #field: #ty)
+    });
+    Some(quote! {
+        #[doc = #doc]
+        #[derive(Clone, Debug)]
+        #vis struct #name #generics { #(#fields),* }
+    })
+}
+
+struct Emission<'a> {
+    kernel: &'a LoweredKernel,
+    signature: Signature<'a>,
+    /// The derivative roles that this kernel has.
+    derivatives: Vec<&'static Role>,
+}
+
+impl<'a> Emission<'a> {
+    fn new(kernel: &'a LoweredKernel) -> Self {
+        let signature = Signature::new(kernel, quote!(__t));
+        let differentiable = !kernel.wrt.is_empty()
+            && !signature.cotangents().is_empty()
+            && why_not_differentiable(kernel).is_none();
+        let scalar = signature.is_real_scalar();
+        let derivatives = DERIVATIVES.iter().filter(|role| differentiable && (scalar || !role.scalar_only)).collect();
+        Self { kernel, signature, derivatives }
+    }
+
+    fn roles(&self) -> impl Iterator<Item = &'static Role> {
+        std::iter::once(&PRIMAL).chain(self.derivatives.iter().copied())
+    }
+
+    fn signature_doc(&self) -> String {
+        let generic = self.kernel.generic.as_ref().map(|g| format!("<{}: {:?}>", g.ident, g.bound)).unwrap_or_default();
+        format!(" `{}{generic}{}`", self.kernel.name.unraw(), self.signature.text())
+    }
+
+    /// The module of statics; nothing for a kernel with errors.
+    fn programs(&self) -> Option<TokenStream> {
+        let variants = self.kernel.bodies.as_ref()?;
+        let mut tables = Tables::new(&variants.first()?.primal);
+        let programs: Vec<_> = self
+            .roles()
+            .map(|role| {
+                let name = ident(role.table);
+                let programs: Vec<_> = variants
+                    .iter()
+                    .filter_map(role.select)
+                    .map(|p| {
+                        let program = program(p, &mut tables);
+                        quote!(KernelProgram { slot: Slot::new(), program: #program })
+                    })
+                    .collect();
+                let count = Literal::usize_unsuffixed(programs.len());
+                match self.kernel.generic {
+                    Some(_) => quote!(pub(super) static #name: [KernelProgram; #count] = [#(#programs),*];),
+                    None => quote!(pub(super) static #name: KernelProgram = #(#programs)*;),
+                }
+            })
+            .collect();
+        let tables = tables.into_statics();
+        Some(quote! {
+            mod programs {
+                use ::tenferro::__private::program::*;
+                #tables
+                #(#programs)*
+            }
+        })
+    }
+
+    /// A reference to the program of a role, for the dtype at hand.
+    fn program(&self, role: &Role) -> TokenStream {
+        let table = ident(role.table);
+        match &self.kernel.generic {
+            Some(generic) => {
+                let generic = &generic.ident;
+                quote!(__t::of_dtype::<#generic>(&programs::#table))
+            }
+            None => quote!(&programs::#table),
+        }
+    }
+
+    /// A body, or for a kernel with errors something that has every type.
+    fn body(&self, body: TokenStream) -> TokenStream {
+        if self.kernel.bodies.is_some() { body } else { quote!(__t::erroneous()) }
+    }
+
+    fn implementation(&self) -> TokenStream {
+        let name = &self.kernel.name;
+        let methods = self.roles().map(|role| self.method(role));
+        let accessors = self.roles().map(|role| self.accessor(role));
+        let (run_into, prepare, kernel_trait) = (self.run_into(), self.prepare(), self.kernel_trait());
+        quote! {
+            impl #name {
+                #(#methods)*
+                #run_into
+                #prepare
+                #(#accessors)*
+            }
+            #kernel_trait
+        }
+    }
+
+    fn accessor(&self, role: &Role) -> TokenStream {
+        let (name, generics) = (role.accessor(), self.signature.generics());
+        let program = self.program(role);
+        let body = self.body(quote!(&(#program).program));
+        let doc = format!(" The program behind [`{}`](Self::{}), made while compiling.", role.method, role.method);
+        quote! {
+            #[doc = #doc]
+            pub fn #name #generics (self) -> &'static __t::SemanticProgram { #body }
+        }
+    }
+
+    fn method(&self, role: &Role) -> TokenStream {
+        let mut arguments = self.signature.arguments();
+        match role.extra {
+            Extra::None => {}
+            Extra::Cotangents => arguments.extend(self.signature.cotangents()),
+            Extra::Tangents => arguments.extend(self.signature.tangents()),
+        }
+        let packs: Vec<_> = role
+            .results
+            .iter()
+            .map(|results| match results {
+                Results::Output => self.signature.output(),
+                Results::OutputTangent => self.signature.output_tangent(),
+                Results::Gradient => self.signature.gradient(),
+            })
+            .collect();
+        let (name, generics) = (ident(role.method), self.signature.generics());
+        let (session, results) = (local("session"), local("results"));
+        let parameters = arguments.iter().map(|argument| self.signature.parameter(argument));
+        let reads = arguments.iter().map(Argument::read);
+        let result = tuple(packs.iter().map(|pack| self.signature.pack_type(pack)));
+        let taken = tuple(packs.iter().map(|pack| pack.take(&results)));
+        let program = self.program(role);
+        let body = self.body(quote! {
+            let mut #results = __t::call(#session, #program, &[#(#reads),*])?;
+            Ok(#taken)
+        });
+        let doc = format!(" {}", role.doc.replace("{wrt}", &self.signature.wrt_text()));
+        let shapes = self.signature_doc();
+        quote! {
+            #[doc = #doc]
+            #[doc = ""]
+            #[doc = #shapes]
+            pub fn #name #generics (self, #session: &mut __t::Session, #(#parameters),*) -> __t::Result<#result> { #body }
+        }
+    }
+
+    fn run_into(&self) -> TokenStream {
+        let (generics, session) = (self.signature.generics(), local("session"));
+        let arguments = self.signature.arguments();
+        let parameters = arguments.iter().map(|argument| self.signature.parameter(argument));
+        let reads = arguments.iter().map(Argument::read);
+        let outputs = self.signature.destinations();
+        let destinations = outputs.iter().map(|(name, ty)| {
+            let ty = self.signature.owned(*ty);
+            quote!(#name: &mut #ty)
+        });
+        let names = outputs.iter().map(|(name, ty)| match ty.rank {
+            0 => quote!(&mut __t::Place(#name)),
+            _ => quote!(#name),
+        });
+        let program = self.program(&PRIMAL);
+        let body = self.body(quote! {
+            __t::call_into(#session, #program, &[#(#reads),*], &mut [#(#names),*])
+        });
+        let shapes = self.signature_doc();
+        quote! {
+            #[doc = " Runs the kernel and writes the result over existing values, whose shapes must be those of the result."]
+            #[doc = ""]
+            #[doc = #shapes]
+            pub fn run_into #generics (
+                self, #session: &mut __t::Session, #(#parameters,)* #(#destinations),*
+            ) -> __t::Result<()> { #body }
+        }
+    }
+
+    fn prepare(&self) -> TokenStream {
+        let (generics, generic_arguments) = (self.signature.generics(), self.prepared_dtype());
+        let (runtime, targets, shapes) = (local("runtime"), local("targets"), local("shapes"));
+        let ranks: Vec<_> = self.kernel.params.iter().map(|p| Literal::usize_unsuffixed(p.rank)).collect();
+        let ty = tuple(ranks.iter().map(|rank| quote!([usize; #rank])));
+        let references = match ranks.len() {
+            1 => quote!(&#shapes),
+            count => {
+                let positions = (0..count).map(Literal::usize_unsuffixed);
+                quote!(#(&#shapes.#positions),*)
+            }
+        };
+        let body = self.body(quote!(__t::Prepared::new(#runtime, #targets, &[#references])));
+        let text = self.signature_doc();
+        quote! {
+            #[doc = " Prepares the kernel for engines and for the shapes of its arguments, to be run without a session."]
+            #[doc = ""]
+            #[doc = #text]
+            pub fn prepare #generics (
+                self, #runtime: &__t::Runtime, #targets: &[__t::EngineTarget], #shapes: #ty
+            ) -> __t::Result<__t::Prepared<Self #generic_arguments>> { #body }
+        }
+    }
+
+    /// `, T` for a generic kernel.
+    fn prepared_dtype(&self) -> Option<TokenStream> {
+        self.kernel.generic.as_ref().map(|generic| {
+            let generic = &generic.ident;
+            quote!(, #generic)
+        })
+    }
+
+    fn kernel_trait(&self) -> TokenStream {
+        let name = &self.kernel.name;
+        let text = name.unraw().to_string();
+        let (generics, arguments) = (self.signature.generics(), self.signature.generic_arguments());
+        let inputs = self.signature.arguments();
+        let inputs = inputs.iter().map(|argument| {
+            let described = self.signature.described(argument.ty);
+            quote!(#described,)
+        });
+        let (output, results) = (self.signature.output(), local("results"));
+        let (ty, taken) = (self.signature.pack_type(&output), output.take(&results));
+        let (program, take) = {
+            let program = self.program(&PRIMAL);
+            (self.body(quote!(&(#program).program)), self.body(quote!(Ok(#taken))))
+        };
+        quote! {
+            impl #generics __t::Kernel #arguments for #name {
+                const NAME: &'static str = #text;
+                type Inputs = (#(#inputs)*);
+                type Output = #ty;
+                fn program() -> &'static __t::SemanticProgram { #program }
+                fn output(#results: &mut __t::Results) -> __t::Result<#ty> { #take }
+            }
+        }
+    }
+}

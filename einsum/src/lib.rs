@@ -1,0 +1,24 @@
+//! The einsum family: notation, planning, payload, shape and derivative rules, free of any engine.
+//!
+//! The way of an einsum: text is parsed into an [`EinsumNotation`] (or labels come as integers, [`Subscripts`]); with
+//! the operands' shapes it becomes the payload [`EinsumOp`], which a program holds; when extents are known an executor
+//! asks it for a [`ContractionTree`] and follows its steps.
+#![forbid(unsafe_code)]
+
+mod apply;
+mod cost;
+mod notation;
+mod op;
+mod planning;
+mod report;
+mod rules;
+mod subscripts;
+mod tree;
+
+pub use apply::{einsum, einsum_with};
+pub use notation::{EinsumNotation, NotationError, SizeRule};
+pub use op::{EinsumOp, FAMILY_ID};
+pub use planning::{OPTIMAL_LIMIT, PlanSpec};
+pub use rules::ad_rules;
+pub use subscripts::Subscripts;
+pub use tree::{Access, ContractionTree, Labels, Step, StepOperand};

@@ -1,0 +1,312 @@
+//! The payload of the family.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use tenferro_core::extension::{AliasDeclaration, EffectDeclaration, ExtensionOp, ShapeContext};
+use tenferro_core::{DType, DTypeSet, Error, Result};
+use tenferro_core::program::ValueMeta;
+use tenferro_core::shape::SymDim;
+
+use crate::notation::{EinsumNotation, NotationError, SizeRule, bind_concrete, bind_symbolic};
+use crate::planning::PlanSpec;
+use crate::subscripts::{Letter, Subscripts, write_subscripts};
+use crate::tree::ContractionTree;
+
+/// The family id of einsum.
+pub const FAMILY_ID: &str = "tenferro.einsum.v1";
+
+/// One einsum: labels, stretched axes and how its order is planned; free of ranks' extents and of any engine.
+///
+/// Labels are numbered from 0 by first occurrence, so that equal equations are equal payloads. The fields are public
+/// for static tables; [`EinsumOp::new`] is the checked way to make one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct EinsumOp {
+    /// The labels of each operand's axes.
+    pub inputs: Cow<'static, [Cow<'static, [u32]>]>,
+    /// The labels of the output's axes.
+    pub output: Cow<'static, [u32]>,
+    /// The axes (operand, axis) of extent 1 that stretch to their label's extent, sorted.
+    pub stretch: Cow<'static, [(u32, u32)]>,
+    /// How the order of contraction is found.
+    pub plan: PlanSpec,
+}
+
+impl EinsumOp {
+    /// Checks integer labels, marks of axes (operand, axis) that stretch, and a plan.
+    ///
+    /// # Errors
+    /// No operand, an output label that no operand has, a mark on an axis that does not exist, or a plan that does not
+    /// fit the number of operands.
+    ///
+    /// ```
+    /// use tenferro_einsum::{EinsumOp, PlanSpec, Subscripts};
+    /// let labels = Subscripts::new([vec![7, 5], vec![5, 9]], [7, 9]);
+    /// let op = EinsumOp::new(labels, &[], PlanSpec::Auto)?;
+    /// assert_eq!(op.to_string(), "\"ij,jk->ik\"");
+    /// # Ok::<(), tenferro_core::Error>(())
+    /// ```
+    pub fn new(subscripts: Subscripts, stretch: &[(u32, u32)], plan: PlanSpec) -> Result<Self> {
+        let Subscripts { inputs, output } = subscripts;
+        let argument = |argument: &'static str, message| {
+            Err(Error::Argument { op: "einsum".into(), argument: argument.into(), message })
+        };
+        if inputs.is_empty() {
+            return argument("operands", "is empty, an einsum has at least one operand".to_owned());
+        }
+        if let Some(label) = output.iter().find(|label| !inputs.iter().any(|labels| labels.contains(label))) {
+            return argument("output", format!("has label {label}, which is on no operand"));
+        }
+        let exists = |&(operand, axis): &(u32, u32)| {
+            inputs.get(operand as usize).is_some_and(|labels| (axis as usize) < labels.len())
+        };
+        if let Some((operand, axis)) = stretch.iter().find(|mark| !exists(mark)) {
+            return argument("stretch", format!("marks axis {axis} of operand {operand}, which does not exist"));
+        }
+        plan.check(inputs.len())?;
+        Ok(Self::canonical(inputs, output, stretch.to_vec(), plan))
+    }
+
+    /// The einsum for operands of these shapes: any axis of extent 1 stretches to the extent its label has elsewhere.
+    ///
+    /// # Errors
+    /// Operands that do not fit the notation, with the place.
+    pub fn concrete(notation: &EinsumNotation, shapes: &[&[usize]]) -> Result<Self, NotationError> {
+        bind_concrete(notation, shapes)
+    }
+
+    /// The einsum for operands of symbolic shapes: an axis of constant extent 1 stretches where the notation marks it
+    /// with `#` or it is under `...`.
+    ///
+    /// # Errors
+    /// Operands that do not fit the notation, or whose extents disagree by `sizes`, with the place.
+    pub fn symbolic(
+        notation: &EinsumNotation,
+        shapes: &[&[SymDim]],
+        sizes: &SizeRule<'_>,
+    ) -> Result<Self, NotationError> {
+        bind_symbolic(notation, shapes, sizes)
+    }
+
+    /// The same einsum with another plan.
+    ///
+    /// # Errors
+    /// A plan that does not fit the number of operands.
+    pub fn with_plan(mut self, plan: PlanSpec) -> Result<Self> {
+        plan.check(self.inputs.len())?;
+        self.plan = plan;
+        Ok(self)
+    }
+
+    /// Numbers the labels and drops marks of axes whose label is stretched everywhere: its extent is 1.
+    pub(crate) fn canonical(
+        inputs: Vec<Vec<u32>>,
+        output: Vec<u32>,
+        mut stretch: Vec<(u32, u32)>,
+        plan: PlanSpec,
+    ) -> Self {
+        let mut numbers = HashMap::new();
+        let inputs: Vec<Cow<'static, [u32]>> = inputs
+            .into_iter()
+            .map(|labels| {
+                let number = |label| {
+                    let next = numbers.len() as u32;
+                    *numbers.entry(label).or_insert(next)
+                };
+                labels.into_iter().map(number).collect::<Vec<u32>>().into()
+            })
+            .collect();
+        let output: Vec<u32> = output.iter().filter_map(|label| numbers.get(label).copied()).collect();
+
+        stretch.sort_unstable();
+        stretch.dedup();
+        let mut whole = vec![false; numbers.len()];
+        for (operand, labels) in inputs.iter().enumerate() {
+            for (axis, &label) in labels.iter().enumerate() {
+                whole[label as usize] |= stretch.binary_search(&(operand as u32, axis as u32)).is_err();
+            }
+        }
+        stretch.retain(|&(operand, axis)| whole[inputs[operand as usize][axis as usize] as usize]);
+        Self { inputs: inputs.into(), output: output.into(), stretch: stretch.into(), plan }
+    }
+
+    /// Whether this axis of extent 1 stretches to its label's extent.
+    pub fn stretches(&self, operand: usize, axis: usize) -> bool {
+        self.stretch.binary_search(&(operand as u32, axis as u32)).is_ok()
+    }
+
+    /// The number of different labels.
+    pub fn label_count(&self) -> usize {
+        self.inputs.iter().flat_map(|labels| labels.iter()).max().map_or(0, |&label| label as usize + 1)
+    }
+
+    /// The extent of each label for operands of these shapes.
+    ///
+    /// # Errors
+    /// A wrong number of operands, a wrong rank, a label with two extents, or a stretched axis whose extent is not 1.
+    pub fn extents(&self, shapes: &[&[usize]]) -> Result<Vec<usize>> {
+        let mut extents = vec![None; self.label_count()];
+        self.for_each_axis(shapes.iter().map(|shape| shape.len()), |operand, axis, label| {
+            let extent = shapes[operand][axis];
+            let expected = match self.stretches(operand, axis) {
+                true => 1,
+                false => *extents[label].get_or_insert(extent),
+            };
+            if extent == expected {
+                return Ok(());
+            }
+            Err(Error::Shape {
+                op: format!("einsum {self}").into(),
+                argument: format!("operand {operand}").into(),
+                expected: format!("with extent {expected} on axis {axis}"),
+                actual: format!("{:?}, all shapes being {shapes:?}", shapes[operand]),
+            })
+        })?;
+        // Every label has an axis that does not stretch.
+        Ok(extents.into_iter().map(|extent| extent.unwrap_or(1)).collect())
+    }
+
+    /// The shape of the result for operands of these shapes.
+    ///
+    /// # Errors
+    /// As [`extents`](Self::extents).
+    pub fn output_shape(&self, shapes: &[&[usize]]) -> Result<Vec<usize>> {
+        let extents = self.extents(shapes)?;
+        Ok(self.output.iter().map(|&label| extents[label as usize]).collect())
+    }
+
+    /// The steps that compute the einsum for operands of these shapes.
+    ///
+    /// # Errors
+    /// As [`extents`](Self::extents).
+    pub fn tree(&self, shapes: &[&[usize]]) -> Result<ContractionTree> {
+        Ok(ContractionTree::new(self, self.extents(shapes)?))
+    }
+
+    fn common_dtype(&self, ctx: &ShapeContext<'_>) -> Result<DType> {
+        let dtypes = || (0..ctx.input_count()).map(|operand| (operand, ctx.input(operand).dtype));
+        let first = dtypes().next().map_or(DType::F64, |(_, dtype)| dtype);
+        let refused = |dtype| dtype != first || !DTypeSet::NUMERIC.contains(dtype);
+        match dtypes().find(|&(_, dtype)| refused(dtype)) {
+            None => Ok(first),
+            Some((operand, actual)) => Err(Error::DType {
+                op: format!("einsum {self}").into(),
+                argument: format!("operand {operand}").into(),
+                expected: match actual == first {
+                    true => DTypeSet::NUMERIC.to_string().into(),
+                    false => format!("{first} as operand 0").into(),
+                },
+                actual,
+            }),
+        }
+    }
+
+    /// Visits every axis as (operand, axis, label) once the ranks are known to be right.
+    fn for_each_axis(
+        &self,
+        ranks: impl ExactSizeIterator<Item = usize>,
+        mut visit: impl FnMut(usize, usize, usize) -> Result<()>,
+    ) -> Result<()> {
+        let op = || format!("einsum {self}").into();
+        if ranks.len() != self.inputs.len() {
+            let message = format!("are {}, the equation has {}", ranks.len(), self.inputs.len());
+            return Err(Error::Argument { op: op(), argument: "operands".into(), message });
+        }
+        for (operand, (labels, rank)) in self.inputs.iter().zip(ranks).enumerate() {
+            if labels.len() != rank {
+                let argument = format!("operand {operand}").into();
+                return Err(Error::Rank { op: op(), argument, expected: labels.len(), actual: rank });
+            }
+            for (axis, &label) in labels.iter().enumerate() {
+                visit(operand, axis, label as usize)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ExtensionOp for EinsumOp {
+    fn family_id(&self) -> &'static str {
+        FAMILY_ID
+    }
+
+    fn payload_hash(&self, mut state: &mut dyn Hasher) {
+        self.hash(&mut state);
+    }
+
+    fn payload_eq(&self, other: &dyn ExtensionOp) -> bool {
+        other.as_any().downcast_ref::<Self>() == Some(self)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn input_count(&self) -> usize {
+        self.inputs.len()
+    }
+
+    fn output_count(&self) -> usize {
+        1
+    }
+
+    fn effects(&self) -> EffectDeclaration {
+        EffectDeclaration::Declared(&[])
+    }
+
+    fn aliases(&self) -> AliasDeclaration {
+        AliasDeclaration::AllFresh
+    }
+
+    fn infer_output_meta(&self, ctx: &mut ShapeContext<'_>) -> Result<Vec<ValueMeta>> {
+        let dtype = self.common_dtype(ctx)?;
+        let one = SymDim::constant(1);
+        // Per label, the operand and axis that gave it its extent.
+        let mut first: Vec<Option<(usize, usize)>> = vec![None; self.label_count()];
+        let ranks: Vec<usize> = (0..ctx.input_count()).map(|operand| ctx.input(operand).rank()).collect();
+        self.for_each_axis(ranks.into_iter(), |operand, axis, label| {
+            let extent = &ctx.input(operand).shape[axis];
+            let (expected, place) = if self.stretches(operand, axis) {
+                (&one, "1, to stretch".to_owned())
+            } else {
+                let (other, other_axis) = *first[label].get_or_insert((operand, axis));
+                let place = format!("as on axis {other_axis} of operand {other}, {}", ctx.shape_text(other));
+                (&ctx.input(other).shape[other_axis], place)
+            };
+            let name = Letter(label as u32);
+            ctx.require_equal(extent, expected, &format!("label `{name}` of {self}")).map_err(|_| Error::Argument {
+                op: format!("einsum {self}").into(),
+                argument: format!("operand {operand}").into(),
+                message: format!(
+                    "has shape {}, but the extent of its axis {axis} (label `{name}`) must be {place}",
+                    ctx.shape_text(operand)
+                ),
+            })
+        })?;
+        let extent = |&label: &u32| first.get(label as usize).copied().flatten().map(|(i, axis)| ctx.input(i).shape[axis].clone());
+        let shape: Vec<SymDim> = self.output.iter().filter_map(extent).collect();
+        Ok(vec![ValueMeta::new(dtype, shape)])
+    }
+
+    fn fmt_payload(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for EinsumOp {
+    /// `"ij,jk->ik"`, with `#` on stretched axes, and the plan if one is asked for.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("\"")?;
+        let inputs = self.inputs.iter().map(|labels| &**labels);
+        write_subscripts(f, inputs, &self.output, |operand, axis| self.stretches(operand, axis))?;
+        f.write_str("\"")?;
+        match &self.plan {
+            PlanSpec::Auto => Ok(()),
+            PlanSpec::Path(positions) => write!(f, ", path = {positions:?}"),
+            plan => write!(f, ", optimize = {plan}"),
+        }
+    }
+}

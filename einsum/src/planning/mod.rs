@@ -1,0 +1,90 @@
+//! Orders of contraction, one file a method.
+//!
+//! A method turns a network into pairs of tensor numbers: operands are `0..n`, and the result of step `s` is `n + s`.
+
+mod auto;
+mod greedy;
+mod left_to_right;
+mod optimal;
+mod pairwise;
+pub(crate) mod path;
+
+use std::borrow::Cow;
+use std::fmt;
+
+use tenferro_core::{Error, Result};
+
+use crate::cost::Network;
+
+/// The two tensors of one step.
+pub(crate) type Pair = (usize, usize);
+
+/// How the order of contraction is found; part of the payload, free of extents.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PlanSpec {
+    /// The library chooses a method.
+    #[default]
+    Auto,
+    /// Each step takes the pair of tensors sharing a label whose result is smallest, ties by lowest numbers.
+    Greedy,
+    /// The first operand with the second, the result with the third, and so on.
+    LeftToRight,
+    /// Positions (0, 1) of the current list until one tensor is left, results appended.
+    Pairwise,
+    /// The cheapest order there is, by dynamic programming; for at most [`OPTIMAL_LIMIT`] operands.
+    Optimal,
+    /// Positions in the current list, results appended, as in `opt_einsum` and JAX.
+    Path(Cow<'static, [(u32, u32)]>),
+}
+
+pub use optimal::LIMIT as OPTIMAL_LIMIT;
+
+impl PlanSpec {
+    /// Checks the plan against the number of operands.
+    pub(crate) fn check(&self, operands: usize) -> Result<()> {
+        let message = match self {
+            PlanSpec::Path(positions) => match path::check(positions, operands) {
+                Ok(()) => return Ok(()),
+                Err(message) => message,
+            },
+            PlanSpec::Optimal if operands > OPTIMAL_LIMIT => {
+                format!("is `optimal`, which takes at most {OPTIMAL_LIMIT} operands, not {operands}")
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::Argument { op: "einsum".into(), argument: "plan".into(), message })
+    }
+
+    /// The order, where it does not depend on extents.
+    pub(crate) fn fixed(&self, operands: usize) -> Option<Vec<Pair>> {
+        match self {
+            PlanSpec::Path(positions) => Some(path::from_positions(positions, operands)),
+            PlanSpec::LeftToRight => Some(left_to_right::pairs(operands)),
+            PlanSpec::Pairwise => Some(pairwise::pairs(operands)),
+            PlanSpec::Auto | PlanSpec::Greedy | PlanSpec::Optimal => None,
+        }
+    }
+
+    /// The order for a network.
+    pub(crate) fn pairs(&self, network: &Network) -> Vec<Pair> {
+        self.fixed(network.tensors.len()).unwrap_or_else(|| match self {
+            PlanSpec::Greedy => greedy::pairs(network),
+            PlanSpec::Optimal => optimal::pairs(network),
+            _ => auto::pairs(network),
+        })
+    }
+}
+
+impl fmt::Display for PlanSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlanSpec::Auto => f.write_str("auto"),
+            PlanSpec::Greedy => f.write_str("greedy"),
+            PlanSpec::LeftToRight => f.write_str("left_to_right"),
+            PlanSpec::Pairwise => f.write_str("pairwise"),
+            PlanSpec::Optimal => f.write_str("optimal"),
+            PlanSpec::Path(positions) => write!(f, "path {positions:?}"),
+        }
+    }
+}

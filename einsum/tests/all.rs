@@ -1,0 +1,17 @@
+//! Integration tests, one subject a module.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+#[path = "all/derivatives.rs"]
+mod derivatives;
+#[path = "all/golden.rs"]
+mod golden;
+#[path = "all/interpreter.rs"]
+mod interpreter;
+#[path = "all/notation.rs"]
+mod notation;
+#[path = "all/oracle.rs"]
+mod oracle;
+#[path = "all/payload.rs"]
+mod payload;
+#[path = "all/planning.rs"]
+mod planning;

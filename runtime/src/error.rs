@@ -1,0 +1,184 @@
+//! What can go wrong between a program and its results.
+
+use std::sync::Arc;
+
+use tenferro_core::DType;
+
+use crate::engine::EngineId;
+
+/// The result of the runtime's functions.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error of configuring, preparing or running.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An error of tensors or programs.
+    #[error(transparent)]
+    Core(Arc<tenferro_core::Error>),
+
+    /// A wrong argument.
+    #[error("{call}: argument `{argument}`: {message}")]
+    Argument {
+        /// The function called.
+        call: &'static str,
+        /// The argument's name.
+        argument: &'static str,
+        /// What is wrong with it.
+        message: String,
+    },
+
+    /// An input of another dtype than the program's.
+    #[error("{call}: input `{input}`: expected dtype {expected}, got {actual}")]
+    InputDType {
+        /// The function called.
+        call: &'static str,
+        /// The input's name.
+        input: String,
+        /// The program's dtype.
+        expected: DType,
+        /// The dtype given.
+        actual: DType,
+    },
+
+    /// An input of another rank or extent than the program's.
+    #[error("{call}: input `{input}`: expected shape {expected}, got {actual}: {reason}")]
+    InputShape {
+        /// The function called.
+        call: &'static str,
+        /// The input's name.
+        input: String,
+        /// The program's shape, sizes by name.
+        expected: String,
+        /// The shape given.
+        actual: String,
+        /// What does not fit.
+        reason: String,
+    },
+
+    /// An output tensor into which the result does not fit.
+    #[error("{call}: output {output}: expected {expected}, got {actual}")]
+    Output {
+        /// The function called.
+        call: &'static str,
+        /// The output's name or number.
+        output: String,
+        /// Dtype and shape of the result.
+        expected: String,
+        /// Dtype and shape of the tensor given.
+        actual: String,
+    },
+
+    /// An engine that the runtime has no description of.
+    #[error(
+        "{call}: no engine \"{engine_id}\" is registered with this runtime; \
+         register it with `RuntimeBuilder::register_engine`"
+    )]
+    UnregisteredEngine {
+        /// The function called.
+        call: &'static str,
+        /// The engine asked for.
+        engine_id: EngineId,
+    },
+
+    /// Another description under an id that is taken.
+    #[error("RuntimeBuilder::register_engine: engine \"{engine_id}\" is already registered with another description")]
+    DuplicateEngine {
+        /// The id that is taken.
+        engine_id: EngineId,
+    },
+
+    /// Another executor for a family that has one.
+    #[error("family \"{family_id}\" already has another executor on engine \"{engine_id}\"")]
+    DuplicateExecutor {
+        /// The family.
+        family_id: &'static str,
+        /// The engine.
+        engine_id: EngineId,
+    },
+
+    /// The configuration changed while an edit of it was made; nothing was published.
+    #[error("Runtime::reconfigure: the configuration was changed by another call meanwhile; nothing was published")]
+    ConcurrentReconfiguration,
+
+    /// An operation family without an executor.
+    #[error(
+        "Runtime::prepare: no module for family \"{family_id}\" is installed for {engines}; \
+         install one with `RuntimeBuilder::install_extension_module`"
+    )]
+    MissingModule {
+        /// The family.
+        family_id: String,
+        /// The engines asked for.
+        engines: String,
+    },
+
+    /// An operation that none of the engines has.
+    #[error("Runtime::prepare: `{op}` on {operands} is supported by none of {engines}")]
+    UnsupportedOp {
+        /// The operation.
+        op: String,
+        /// Dtypes and shapes of its operands.
+        operands: String,
+        /// The engines asked for.
+        engines: String,
+    },
+
+    /// A value would have to move between memories.
+    #[error("Runtime::prepare: `{op}` on \"{to}\" reads a value of \"{from}\", whose memory it does not share")]
+    NoTransfer {
+        /// The operation that reads.
+        op: String,
+        /// The engine that made the value.
+        from: EngineId,
+        /// The engine that reads it.
+        to: EngineId,
+    },
+
+    /// A program that another runtime prepared.
+    #[error("{call}: the program was prepared by another runtime; prepare it with this one")]
+    ForeignRuntime {
+        /// The function called.
+        call: &'static str,
+    },
+
+    /// A program prepared before the configuration changed.
+    #[error(
+        "{call}: the program was prepared in epoch {prepared}, the runtime is in epoch {current}; \
+         it was reconfigured since: prepare again"
+    )]
+    StaleEpoch {
+        /// The function called.
+        call: &'static str,
+        /// The epoch of the preparation.
+        prepared: u64,
+        /// The epoch of the runtime.
+        current: u64,
+    },
+
+    /// Inputs that the prepared program was not specialised for.
+    #[error("{call}: the program was prepared for {expected}, and these inputs have {actual}: prepare again with them")]
+    NotSpecialized {
+        /// The function called.
+        call: &'static str,
+        /// What it was specialised for.
+        expected: String,
+        /// The same of the inputs given.
+        actual: String,
+    },
+
+    /// A failure of a command or a provider.
+    #[error("`{op}`: {message}")]
+    Execution {
+        /// The operation.
+        op: String,
+        /// What went wrong.
+        message: String,
+    },
+}
+
+impl From<tenferro_core::Error> for Error {
+    fn from(error: tenferro_core::Error) -> Self {
+        Self::Core(Arc::new(error))
+    }
+}

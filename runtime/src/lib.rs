@@ -1,0 +1,1 @@
+//! How a tenferro program is prepared and run: runtime, engines, caches, extension modules.

@@ -1,0 +1,178 @@
+//! From a program and what is known of its inputs to a flat list of commands.
+
+mod buffers;
+mod key;
+mod lower;
+mod request;
+mod selection;
+mod specialization;
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use tenferro_core::program::SemanticProgram;
+
+use crate::engine::EngineTarget;
+use crate::error::{Error, Result};
+use crate::execute::{Bindings, InputMeta, bind_sizes};
+use crate::runtime::{Runtime, RuntimeId};
+use crate::snapshot::Snapshot;
+
+pub(crate) use key::Key;
+pub(crate) use lower::{Definition, Plan, ScalarSource, Step, Work};
+pub(crate) use specialization::Signature;
+
+pub use request::{Preparation, PrepareRequest};
+pub use specialization::{LayoutClass, Specialization, SpecializationRequirements};
+
+/// A program that is static, or shared.
+#[derive(Clone)]
+pub enum ProgramRef {
+    /// Part of the executable, as kernels of the language are.
+    Static(&'static SemanticProgram),
+    /// Made at run time.
+    Shared(Arc<SemanticProgram>),
+}
+
+impl Deref for ProgramRef {
+    type Target = SemanticProgram;
+
+    fn deref(&self) -> &SemanticProgram {
+        match self {
+            Self::Static(program) => program,
+            Self::Shared(program) => program,
+        }
+    }
+}
+
+impl From<&'static SemanticProgram> for ProgramRef {
+    fn from(program: &'static SemanticProgram) -> Self {
+        Self::Static(program)
+    }
+}
+
+impl From<Arc<SemanticProgram>> for ProgramRef {
+    fn from(program: Arc<SemanticProgram>) -> Self {
+        Self::Shared(program)
+    }
+}
+
+impl From<&Arc<SemanticProgram>> for ProgramRef {
+    fn from(program: &Arc<SemanticProgram>) -> Self {
+        Self::Shared(Arc::clone(program))
+    }
+}
+
+/// What the cache keeps for a key.
+#[derive(Clone)]
+pub(crate) enum Entry {
+    /// Too little was known; look again with these requirements.
+    Redirect(SpecializationRequirements),
+    /// The program as prepared.
+    Ready(Arc<PreparedProgram>),
+}
+
+/// A program prepared for a specialisation.
+pub(crate) struct PreparedProgram {
+    pub program: ProgramRef,
+    pub specialization: Specialization,
+    pub plan: Plan,
+    /// The signatures it was lately run with, each with its layouts worked out.
+    pub bindings: Bindings,
+}
+
+/// A prepared program, to be [run](Runtime::run) with engines of its targets on inputs that agree
+/// in what it was specialised for. Clones are cheap; threads may share one, each with its engine.
+#[derive(Clone)]
+pub struct Prepared {
+    pub(crate) runtime: RuntimeId,
+    pub(crate) epoch: u64,
+    pub(crate) targets: Arc<[EngineTarget]>,
+    pub(crate) prepared: Arc<PreparedProgram>,
+}
+
+impl Prepared {
+    /// The program.
+    pub fn program(&self) -> &SemanticProgram {
+        &self.prepared.program
+    }
+
+    /// The engines it runs on.
+    pub fn targets(&self) -> &[EngineTarget] {
+        &self.targets
+    }
+
+    /// What it depends on.
+    pub fn specialization(&self) -> &Specialization {
+        &self.prepared.specialization
+    }
+
+    /// The commands by name, in order.
+    pub fn commands(&self) -> impl Iterator<Item = &str> {
+        self.prepared.plan.steps.iter().map(|step| step.work.name())
+    }
+}
+
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prepared")
+            .field("program", &self.program().name())
+            .field("epoch", &self.epoch)
+            .field("targets", &self.targets)
+            .field("commands", &self.commands().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Prepares a program, by the cache.
+pub(crate) fn prepare(
+    runtime: &Runtime,
+    call: &'static str,
+    program: ProgramRef,
+    inputs: &[InputMeta<'_>],
+    targets: &[EngineTarget],
+) -> Result<Prepared> {
+    let snapshot = runtime.snapshot();
+    let engines = resolve(&snapshot, call, targets)?;
+    let sizes = bind_sizes(call, &program, inputs)?;
+    let layouts: SmallVec<[LayoutClass; 8]> = inputs.iter().map(|input| LayoutClass::of(input.layout)).collect();
+    let signature = Signature { sizes: &sizes, layouts: &layouts };
+
+    let mut requirements = SpecializationRequirements::polymorphic();
+    loop {
+        let specialization = Specialization::project(requirements, &signature);
+        let key = Key {
+            fingerprint: program.fingerprint(),
+            epoch: snapshot.epoch,
+            engines: engines.clone(),
+            specialization: specialization.clone(),
+        };
+        let prepare = || lower::lower(&program, &snapshot, &engines, specialization);
+        match runtime.cache().get_or_prepare(key, prepare)? {
+            Entry::Redirect(wider) => requirements = wider,
+            Entry::Ready(prepared) => {
+                let targets = targets.into();
+                return Ok(Prepared { runtime: runtime.id(), epoch: snapshot.epoch, targets, prepared });
+            }
+        }
+    }
+}
+
+/// The registrations that the targets belong to.
+fn resolve(snapshot: &Snapshot, call: &'static str, targets: &[EngineTarget]) -> Result<SmallVec<[usize; 2]>> {
+    let refuse = |message: String| Err(Error::Argument { call, argument: "targets", message });
+    if targets.is_empty() {
+        return refuse("prepare needs at least one engine target".to_owned());
+    }
+    let mut engines = SmallVec::new();
+    for target in targets {
+        let engine = snapshot.engine(call, target)?;
+        if engines.contains(&engine) {
+            return refuse(format!("engine \"{}\" is named twice", target.engine_id));
+        }
+        engines.push(engine);
+    }
+    Ok(engines)
+}

@@ -1,0 +1,117 @@
+//! Which engine does an operation, and by which command.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use tenferro_core::program::{Op, ValueMeta};
+
+use super::request::{Preparation, PrepareRequest};
+use super::specialization::SpecializationRequirements;
+use crate::engine::EngineId;
+use crate::error::{Error, Result};
+use crate::execute::Command;
+use crate::registration::EngineRegistration;
+use crate::snapshot::Snapshot;
+
+/// The engines of a preparation, asked in the order of the targets.
+pub(super) struct Selector<'a> {
+    snapshot: &'a Snapshot,
+    engines: &'a [usize],
+}
+
+/// What was chosen; `engine` is a position among the targets.
+pub(super) enum Choice {
+    Command { engine: usize, command: Arc<dyn Command> },
+    NeedsSpecialization { engine: usize, wanted: SpecializationRequirements },
+}
+
+impl<'a> Selector<'a> {
+    pub fn new(snapshot: &'a Snapshot, engines: &'a [usize]) -> Self {
+        Self { snapshot, engines }
+    }
+
+    /// The first engine that has the operation does it. `holders` are the engines whose memory
+    /// holds its operands.
+    pub fn choose(&self, request: &PrepareRequest<'_>, holders: &[usize]) -> Result<Choice> {
+        let mut has_executor = false;
+        for engine in 0..self.engines.len() {
+            let Some(preparation) = self.ask(engine, request) else { continue };
+            has_executor = true;
+            match preparation? {
+                Preparation::Unsupported => {}
+                Preparation::Command(command) => {
+                    self.check_memory(request, engine, holders)?;
+                    return Ok(Choice::Command { engine, command });
+                }
+                Preparation::NeedsSpecialization(wanted) => {
+                    if request.granted.requirements().contains(&wanted) {
+                        let message = "it asks to know what it was told".to_owned();
+                        return Err(Error::Execution { op: name(request.op).to_owned(), message });
+                    }
+                    return Ok(Choice::NeedsSpecialization { engine, wanted });
+                }
+            }
+        }
+        match request.op {
+            Op::Extension(op) if !has_executor => {
+                let family_id = op.family_id().to_owned();
+                Err(Error::MissingModule { family_id, engines: self.names() })
+            }
+            op => {
+                let op = name(op).to_owned();
+                Err(Error::UnsupportedOp { op, operands: operands(request.inputs()), engines: self.names() })
+            }
+        }
+    }
+
+    /// The engine's answer; none if it has no executor for the family.
+    fn ask(&self, engine: usize, request: &PrepareRequest<'_>) -> Option<Result<Preparation>> {
+        let registration = self.registration(engine);
+        match request.op {
+            Op::Core(_) => Some(registration.provider().prepare(request)),
+            Op::Extension(op) => {
+                let executor = self.snapshot.executors.executor(registration.engine_id(), op.family_id())?;
+                Some(executor.prepare(&**op, request))
+            }
+        }
+    }
+
+    fn check_memory(&self, request: &PrepareRequest<'_>, engine: usize, holders: &[usize]) -> Result<()> {
+        let to = self.registration(engine).target();
+        for &holder in holders {
+            let from = self.registration(holder).target();
+            if from.allocation_domain != to.allocation_domain {
+                let id = |id: &EngineId| id.clone();
+                let op = name(request.op).to_owned();
+                return Err(Error::NoTransfer { op, from: id(&from.engine_id), to: id(&to.engine_id) });
+            }
+        }
+        Ok(())
+    }
+
+    fn registration(&self, engine: usize) -> &'a EngineRegistration {
+        &self.snapshot.engines[self.engines[engine]]
+    }
+
+    fn names(&self) -> String {
+        let names = (0..self.engines.len()).map(|engine| format!("engine \"{}\"", self.registration(engine).engine_id()));
+        names.collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn name(op: &Op) -> &str {
+    match op {
+        Op::Core(op) => op.name(),
+        Op::Extension(op) => op.family_id(),
+    }
+}
+
+fn operands(metas: &[&ValueMeta]) -> String {
+    let mut text = String::from("(");
+    for (i, meta) in metas.iter().enumerate() {
+        let separator = if i > 0 { ", " } else { "" };
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{separator}{} of rank {}", meta.dtype, meta.shape.len());
+    }
+    text + ")"
+}

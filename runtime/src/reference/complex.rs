@@ -1,0 +1,236 @@
+//! Functions of one complex number, without the overflow and cancellation of the plain formulas.
+
+use std::f64::consts::{FRAC_PI_2, LN_2};
+
+use tenferro_core::Complex64;
+
+const fn c(re: f64, im: f64) -> Complex64 {
+    Complex64::new(re, im)
+}
+
+/// `a * b` where a zero `a` wins over an infinite `b`.
+fn scaled(a: f64, b: f64) -> f64 {
+    if a == 0.0 { a } else { a * b }
+}
+
+/// The sum of five terms with one rounding or little more (Neumaier 1974).
+fn sum(terms: [f64; 5]) -> f64 {
+    let (mut total, mut lost) = (0.0_f64, 0.0);
+    for term in terms {
+        let next = total + term;
+        lost += if total.abs() >= term.abs() { (total - next) + term } else { (term - next) + total };
+        total = next;
+    }
+    total + lost
+}
+
+/// A square and its rounding error.
+fn square(x: f64) -> (f64, f64) {
+    let square = x * x;
+    (square, x.mul_add(x, -square))
+}
+
+/// Division by the larger part first (Smith 1962).
+pub(super) fn div(a: Complex64, b: Complex64) -> Complex64 {
+    if b.re == 0.0 && b.im == 0.0 {
+        return c(a.re / b.re, a.im / b.re);
+    }
+    if b.re.is_infinite() || b.im.is_infinite() {
+        if !(a.re.is_finite() && a.im.is_finite()) || b.re.is_nan() || b.im.is_nan() {
+            return c(f64::NAN, f64::NAN);
+        }
+        return c(0.0, 0.0);
+    }
+    if b.re.abs() >= b.im.abs() {
+        let ratio = b.im / b.re;
+        let scale = b.re + b.im * ratio;
+        c((a.re + a.im * ratio) / scale, (a.im - a.re * ratio) / scale)
+    } else {
+        let ratio = b.re / b.im;
+        let scale = b.re * ratio + b.im;
+        c((a.re * ratio + a.im) / scale, (a.im * ratio - a.re) / scale)
+    }
+}
+
+/// `z / |z|`, 0 at 0 and at NaN.
+pub(super) fn sign(z: Complex64) -> Complex64 {
+    let largest = z.re.abs().max(z.im.abs());
+    if largest == 0.0 || z.re.is_nan() || z.im.is_nan() {
+        return Complex64::ZERO;
+    }
+    let z = if largest.is_infinite() {
+        let part = |x: f64| if x.is_infinite() { x.signum() } else { 0.0_f64.copysign(x) };
+        c(part(z.re), part(z.im))
+    } else {
+        c(z.re / largest, z.im / largest)
+    };
+    let modulus = z.re.hypot(z.im);
+    c(z.re / modulus, z.im / modulus)
+}
+
+pub(super) fn exp(z: Complex64) -> Complex64 {
+    if z.im == 0.0 {
+        return c(z.re.exp(), z.im);
+    }
+    if z.re == f64::NEG_INFINITY {
+        return c(0.0, 0.0);
+    }
+    let (sin, cos) = z.im.sin_cos();
+    // In two factors, so that a large one meets a small sine before it overflows.
+    let half = (z.re * 0.5).exp();
+    if z.re > 700.0 {
+        return c(half * cos * half, half * sin * half);
+    }
+    let modulus = z.re.exp();
+    c(modulus * cos, modulus * sin)
+}
+
+/// With `e^x cos y - 1 = (e^x - 1) cos y - 2 sin(y/2)^2`.
+pub(super) fn expm1(z: Complex64) -> Complex64 {
+    if z.im == 0.0 {
+        return c(z.re.exp_m1(), z.im);
+    }
+    if z.re > 1.0 || z.re == f64::NEG_INFINITY {
+        return exp(z) - 1.0;
+    }
+    let (sin, cos) = z.im.sin_cos();
+    let half = (0.5 * z.im).sin();
+    c(z.re.exp_m1() * cos - 2.0 * half * half, z.re.exp() * sin)
+}
+
+/// The logarithm of the modulus, exact near the unit circle.
+fn log_modulus(z: Complex64) -> f64 {
+    let modulus = z.re.hypot(z.im);
+    if modulus > 0.5 && modulus < 2.0 {
+        let ((xx, xe), (yy, ye)) = (square(z.re), square(z.im));
+        return 0.5 * sum([-1.0, xx, yy, xe, ye]).ln_1p();
+    }
+    if modulus == f64::INFINITY && z.re.is_finite() && z.im.is_finite() {
+        return (z.re * 0.5).hypot(z.im * 0.5).ln() + LN_2;
+    }
+    modulus.ln()
+}
+
+pub(super) fn log(z: Complex64) -> Complex64 {
+    c(log_modulus(z), z.im.atan2(z.re))
+}
+
+/// With `|1 + z|^2 = 1 + 2x + x^2 + y^2`.
+pub(super) fn log1p(z: Complex64) -> Complex64 {
+    if z.re.abs() > 0.5 || z.im.abs() > 0.5 {
+        // 1 + x is inexact, but no longer small.
+        return log(c(1.0 + z.re, z.im));
+    }
+    let ((xx, xe), (yy, ye)) = (square(z.re), square(z.im));
+    c(0.5 * sum([2.0 * z.re, xx, yy, xe, ye]).ln_1p(), z.im.atan2(1.0 + z.re))
+}
+
+pub(super) fn sin(z: Complex64) -> Complex64 {
+    let (sin, cos) = z.re.sin_cos();
+    c(scaled(sin, z.im.cosh()), if z.im == 0.0 { z.im * cos } else { cos * z.im.sinh() })
+}
+
+pub(super) fn cos(z: Complex64) -> Complex64 {
+    let (sin, cos) = z.re.sin_cos();
+    c(cos * z.im.cosh(), -scaled(sin, z.im.sinh()))
+}
+
+pub(super) fn tan(z: Complex64) -> Complex64 {
+    let w = tanh(c(-z.im, z.re));
+    c(w.im, -w.re)
+}
+
+/// Kahan's formula (1987), which neither overflows nor cancels.
+pub(super) fn tanh(z: Complex64) -> Complex64 {
+    let (x, y) = (z.re, z.im);
+    if x.abs() > 22.0 {
+        let (sin, cos) = y.sin_cos();
+        return c(1.0_f64.copysign(x), 4.0 * sin * cos * (-2.0 * x.abs()).exp());
+    }
+    let tan = y.tan();
+    let secant2 = 1.0 + tan * tan;
+    let sinh = x.sinh();
+    let cosh = (1.0 + sinh * sinh).sqrt();
+    if tan.is_infinite() {
+        return c(cosh / sinh, 1.0 / tan);
+    }
+    let denominator = 1.0 + secant2 * sinh * sinh;
+    c(secant2 * cosh * sinh / denominator, tan / denominator)
+}
+
+pub(super) fn sqrt(z: Complex64) -> Complex64 {
+    if z.re == 0.0 && z.im == 0.0 {
+        return c(0.0, z.im);
+    }
+    if z.im.is_infinite() {
+        return c(f64::INFINITY, z.im);
+    }
+    // Powers of 4 in, powers of 2 out: the sum under the root stays in range.
+    let largest = z.re.abs().max(z.im.abs());
+    let (scale, back) = match largest {
+        l if l > 1e300 => (0.0625, 4.0),
+        l if l < 1e-290 => (2.0_f64.powi(108), 2.0_f64.powi(-54)),
+        _ => (1.0, 1.0),
+    };
+    let (x, y) = (z.re * scale, z.im * scale);
+    let root = (0.5 * (x.abs() + x.hypot(y))).sqrt();
+    let other = y.abs() / (2.0 * root) * back;
+    let root = root * back;
+    if x >= 0.0 { c(root, other.copysign(y)) } else { c(other, root.copysign(y)) }
+}
+
+/// `e^(b log a)`; `0^b` is 0 where the real part of `b` is positive, and 1 for `b = 0`.
+pub(super) fn pow(a: Complex64, b: Complex64) -> Complex64 {
+    if b == Complex64::ZERO {
+        return Complex64::ONE;
+    }
+    if a == Complex64::ZERO {
+        return match b.re {
+            re if re > 0.0 => Complex64::ZERO,
+            re if re < 0.0 && b.im == 0.0 => c(f64::INFINITY, 0.0),
+            _ => c(f64::NAN, f64::NAN),
+        };
+    }
+    let log = log(a);
+    let exponent = c(b.re * log.re - b.im * log.im, b.re * log.im + b.im * log.re);
+    exp(exponent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(a: Complex64, b: Complex64, tolerance: f64) {
+        assert!((a - b).norm() <= tolerance * b.norm(), "{a} is not {b}");
+    }
+
+    #[test]
+    fn small_arguments_keep_their_digits() {
+        let z = c(1e-10, 2e-10);
+        close(expm1(z), z + z * z * 0.5, 1e-15);
+        close(log1p(z), z - z * z * 0.5, 1e-15);
+        // Next to the unit circle, and to x = -y^2 / 2.
+        close(log(c(0.6, 0.8)) * 1e16, c(log(c(0.6, 0.8)).re * 1e16, 0.8_f64.atan2(0.6) * 1e16), 1e-15);
+        assert!((log1p(c(-5e-9, 1e-4)).re - 1.2499999791666667e-17).abs() < 1e-30);
+    }
+
+    #[test]
+    fn large_arguments_do_not_overflow() {
+        close(tanh(c(800.0, 1.0)), c(1.0, 0.0), 1e-15);
+        close(tan(c(1.0, 800.0)), c(0.0, 1.0), 1e-15);
+        close(sqrt(c(1e308, 1e308)), c(1.098684113467809966e154, 4.550898605622273413e153), 1e-14);
+        close(div(c(1e300, 1e300), c(1e300, 1e300)), c(1.0, 0.0), 1e-15);
+        close(log(c(1e308, 1e308)), c(1e308_f64.ln() + 0.5 * LN_2, 0.5 * FRAC_PI_2), 1e-15);
+        close(sign(c(3e307, -4e307)), c(0.6, -0.8), 1e-15);
+    }
+
+    #[test]
+    fn roots_lie_on_the_principal_branch() {
+        close(sqrt(c(-4.0, 0.0)), c(0.0, 2.0), 1e-15);
+        close(sqrt(c(-4.0, -0.0)), c(0.0, -2.0), 1e-15);
+        for z in [c(3.0, 4.0), c(-3.0, 4.0), c(1e-300, -1e-300), c(-2.0, -1e-20)] {
+            let root = sqrt(z);
+            close(root * root, z, 1e-14);
+        }
+    }
+}

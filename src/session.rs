@@ -1,0 +1,224 @@
+//! [`Session`]: a runtime and one engine together, the everyday handle.
+
+use std::fmt;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::Result;
+use crate::kernel::{KernelProgram, Results};
+use crate::runtime::reference::{self, ReferenceEngine};
+use crate::runtime::{
+    Engine, EngineRegistration, EngineTarget, Error, ExtensionModule, Output, Prepared, ProgramRef, Runtime,
+};
+use crate::tensor::{Tensor, TensorRead};
+use crate::cpu::CpuEngine;
+
+/// A runtime, an engine, and the standard operation families: what a kernel's methods run on.
+///
+/// A session remembers what it prepared from each kernel for the last few argument shapes, so that
+/// a call with shapes seen before neither hashes nor lowers anything.
+///
+/// ```
+/// use tenferro::prelude::*;
+///
+/// tenferro! {
+///     fn mean_square(x: f64[n]) -> f64 { mean(x * x) }
+/// }
+///
+/// let mut session = Session::cpu();
+/// let x = TypedTensor::from_vec_col_major([2], vec![1.0, 3.0])?;
+/// assert_eq!(mean_square.run(&mut session, &x)?, 5.0);
+/// # Ok::<(), tenferro::Error>(())
+/// ```
+pub struct Session {
+    runtime: Runtime,
+    engine: Box<dyn Engine>,
+    targets: [EngineTarget; 1],
+    /// What was prepared, by the slot of the program.
+    recent: Vec<Recent>,
+}
+
+impl Session {
+    /// A session on a serial CPU engine.
+    pub fn cpu() -> Self {
+        Self::on_cpu(CpuEngine::serial())
+    }
+
+    /// A session on a CPU engine with a pool of this many threads. Results are bitwise those of
+    /// [`cpu`](Session::cpu).
+    ///
+    /// # Errors
+    /// Where the threads cannot be started.
+    pub fn cpu_with_threads(threads: usize) -> Result<Self> {
+        Ok(Self::on_cpu(CpuEngine::with_threads(threads)?))
+    }
+
+    fn on_cpu(engine: CpuEngine) -> Self {
+        let modules = [crate::cpu::families::einsum::module()];
+        Self::with_engine(engine, crate::cpu::runtime_engine_registration(), modules)
+            .expect("one engine and its own modules cannot conflict")
+    }
+
+    /// A session on the reference engine: plain loops, slow, the oracle of the tests.
+    pub fn reference() -> Self {
+        Self::with_engine(ReferenceEngine::new(), reference::registration(), [reference::einsum_module()])
+            .expect("one engine and its own modules cannot conflict")
+    }
+
+    /// A session on any engine, with its registration and the operation families it has.
+    ///
+    /// # Errors
+    /// Where two modules execute one family.
+    pub fn with_engine(
+        engine: impl Engine,
+        registration: EngineRegistration,
+        modules: impl IntoIterator<Item = Arc<dyn ExtensionModule>>,
+    ) -> Result<Self> {
+        let mut builder = Runtime::builder().register_engine(registration)?;
+        for module in modules {
+            builder = builder.install_extension_module(module)?;
+        }
+        Ok(Self {
+            runtime: builder.build()?,
+            targets: [engine.target()],
+            engine: Box::new(engine),
+            recent: Vec::new(),
+        })
+    }
+
+    /// The runtime, which holds configuration and prepared programs.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// The engine.
+    pub fn engine(&mut self) -> &mut dyn Engine {
+        &mut *self.engine
+    }
+
+    /// The engine's target, for [`Runtime::prepare`].
+    pub fn target(&self) -> &EngineTarget {
+        &self.targets[0]
+    }
+
+    /// Runs a program built at run time, preparing it where that was not done before.
+    ///
+    /// # Errors
+    /// Where the inputs do not fit the program, or the engine lacks an operation or fails.
+    pub fn run(&mut self, program: impl Into<ProgramRef>, inputs: &[TensorRead<'_>]) -> Result<Vec<Tensor>> {
+        let prepared = self.runtime.prepare(program, inputs, &self.targets)?;
+        let outputs = self.runtime.run(&mut [&mut *self.engine], &prepared, inputs)?;
+        outputs.into_iter().map(|output| output.into_tensor(&mut *self.engine)).collect()
+    }
+
+    /// Runs a kernel's program.
+    pub(crate) fn call<'s, 'a>(
+        &'s mut self,
+        program: &'static KernelProgram,
+        inputs: &[TensorRead<'a>],
+    ) -> Result<Results<'s, 'a>> {
+        let outputs = self.with_prepared(program, inputs, |runtime, engine, prepared| {
+            runtime.run(&mut [engine], prepared, inputs)
+        })?;
+        Ok(Results::new(&mut *self.engine, outputs))
+    }
+
+    /// Runs a kernel's program and writes the results over `outputs`.
+    pub(crate) fn call_into(
+        &mut self,
+        program: &'static KernelProgram,
+        inputs: &[TensorRead<'_>],
+        outputs: &mut [&mut Tensor],
+    ) -> Result<()> {
+        self.with_prepared(program, inputs, |runtime, engine, prepared| {
+            runtime.run_into(&mut [engine], prepared, inputs, outputs)
+        })
+    }
+
+    fn with_prepared<R>(
+        &mut self,
+        program: &'static KernelProgram,
+        inputs: &[TensorRead<'_>],
+        mut run: impl FnMut(&Runtime, &mut dyn Engine, &Prepared) -> Result<R>,
+    ) -> Result<R> {
+        let slot = program.slot.index();
+        if slot >= self.recent.len() {
+            self.recent.resize_with(slot + 1, Recent::default);
+        }
+        let recent = &mut self.recent[slot];
+        if let Some(position) = recent.position(inputs) {
+            match run(&self.runtime, &mut *self.engine, &recent.entries[position].prepared) {
+                // The runtime was reconfigured, or strides changed that a kernel was chosen for.
+                Err(Error::StaleEpoch { .. } | Error::NotSpecialized { .. }) => recent.forget(position),
+                result => return result,
+            }
+        }
+        let prepared = self.runtime.prepare(&program.program, inputs, &self.targets)?;
+        let prepared = recent.remember(inputs, prepared);
+        run(&self.runtime, &mut *self.engine, prepared)
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("target", self.target()).field("runtime", &self.runtime).finish()
+    }
+}
+
+/// What was prepared from one program for the last few argument shapes.
+#[derive(Default)]
+struct Recent {
+    entries: SmallVec<[Entry; 1]>,
+    /// The entry to be replaced next.
+    oldest: usize,
+}
+
+struct Entry {
+    /// The extents of all inputs, one after the other: a program's inputs have fixed ranks.
+    extents: SmallVec<[usize; 8]>,
+    prepared: Prepared,
+}
+
+impl Recent {
+    /// As many shapes as alternate in practice: a training batch, the last one of an epoch, an evaluation.
+    const CAPACITY: usize = 4;
+
+    fn position(&self, inputs: &[TensorRead<'_>]) -> Option<usize> {
+        self.entries.iter().position(|entry| entry.fits(inputs))
+    }
+
+    fn forget(&mut self, position: usize) {
+        self.entries.remove(position);
+        self.oldest = 0;
+    }
+
+    fn remember(&mut self, inputs: &[TensorRead<'_>], prepared: Prepared) -> &Prepared {
+        let extents = inputs.iter().flat_map(|input| input.shape()).copied().collect();
+        let entry = Entry { extents, prepared };
+        if self.entries.len() < Self::CAPACITY {
+            self.entries.push(entry);
+            return &self.entries[self.entries.len() - 1].prepared;
+        }
+        let replaced = self.oldest;
+        self.oldest = (replaced + 1) % Self::CAPACITY;
+        self.entries[replaced] = entry;
+        &self.entries[replaced].prepared
+    }
+}
+
+impl Entry {
+    fn fits(&self, inputs: &[TensorRead<'_>]) -> bool {
+        let mut rest = &self.extents[..];
+        inputs.iter().all(|input| {
+            let shape = input.shape();
+            match rest.split_at_checked(shape.len()) {
+                Some((extents, others)) if extents == shape => {
+                    rest = others;
+                    true
+                }
+                _ => false,
+            }
+        })
+    }
+}
