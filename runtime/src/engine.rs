@@ -106,11 +106,11 @@ pub trait Engine: Any + Send {
     /// Takes back a tensor that is no longer needed. Those still shared are simply dropped.
     fn recycle(&mut self, tensor: Tensor);
 
-    /// Copies a view of any strides into a tensor that [`allocate`](Engine::allocate) made (or
-    /// one like it) of equal dtype and shape.
+    /// Copies the elements of a view of any strides, in column-major order, into a compact tensor
+    /// of equal dtype and number of elements; the shapes may differ.
     ///
     /// # Errors
-    /// Where dtypes or shapes differ.
+    /// Where dtypes or numbers of elements differ.
     fn copy(&mut self, source: &TensorView<'_>, destination: &mut Tensor) -> Result<()>;
 
     /// What the operation families keep from one run to the next.

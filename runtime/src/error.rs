@@ -1,7 +1,5 @@
 //! What can go wrong between a program and its results.
 
-use std::sync::Arc;
-
 use tenferro_core::DType;
 
 use crate::engine::EngineId;
@@ -13,9 +11,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An error of tensors or programs.
+    /// An error of tensors or programs: inputs whose shapes do not fit, among others.
     #[error(transparent)]
-    Core(Arc<tenferro_core::Error>),
+    Core(#[from] tenferro_core::Error),
 
     /// A wrong argument.
     #[error("{call}: argument `{argument}`: {message}")]
@@ -29,31 +27,18 @@ pub enum Error {
     },
 
     /// An input of another dtype than the program's.
-    #[error("{call}: input `{input}`: expected dtype {expected}, got {actual}")]
+    #[error("{call}: input `{input}`: expected {expected}, got {actual}{shape:?}")]
     InputDType {
         /// The function called.
         call: &'static str,
         /// The input's name.
         input: String,
-        /// The program's dtype.
-        expected: DType,
+        /// What the program declares: dtype and shape.
+        expected: String,
         /// The dtype given.
         actual: DType,
-    },
-
-    /// An input of another rank or extent than the program's.
-    #[error("{call}: input `{input}`: expected shape {expected}, got {actual}: {reason}")]
-    InputShape {
-        /// The function called.
-        call: &'static str,
-        /// The input's name.
-        input: String,
-        /// The program's shape, sizes by name.
-        expected: String,
         /// The shape given.
-        actual: String,
-        /// What does not fit.
-        reason: String,
+        shape: Vec<usize>,
     },
 
     /// An output tensor into which the result does not fit.
@@ -175,10 +160,4 @@ pub enum Error {
         /// What went wrong.
         message: String,
     },
-}
-
-impl From<tenferro_core::Error> for Error {
-    fn from(error: tenferro_core::Error) -> Self {
-        Self::Core(Arc::new(error))
-    }
 }

@@ -94,19 +94,17 @@ impl Tensor {
 
     /// A contiguous copy of the elements a layout names.
     pub(super) fn gathered<T: Scalar>(buffer: &[T], layout: &Layout) -> Result<Tensor> {
-        let compact = layout.compacted();
-        let storage = if layout.is_empty() {
-            Storage::zeroed(T::DTYPE, 0)?
-        } else if layout.is_contiguous() {
-            Storage::from_slice(&buffer[layout.offset()..][..layout.len()])?
-        } else {
-            let mut storage = Storage::zeroed(T::DTYPE, layout.len())?;
-            if let Some(destination) = storage.slice_mut() {
-                gather_into(buffer, layout, destination);
+        let storage = match layout.contiguous_range() {
+            Some(range) => Storage::from_slice(&buffer[range])?,
+            None => {
+                let mut storage = Storage::zeroed(T::DTYPE, layout.len())?;
+                if let Some(destination) = storage.slice_mut() {
+                    gather_into(buffer, layout, destination);
+                }
+                storage
             }
-            storage
         };
-        Ok(Tensor { layout: compact, storage })
+        Ok(Tensor { layout: layout.compacted(), storage })
     }
 }
 

@@ -52,15 +52,21 @@ impl Tensor {
     /// # Errors
     /// `T` is not the type of the elements, or there is no memory for the copy.
     pub fn as_mut_slice<T: Scalar>(&mut self) -> Result<&mut [T]> {
-        let dtype = self.dtype();
-        if T::DTYPE == dtype && !(self.storage.is_unique() && self.layout.is_contiguous()) {
-            *self = self.view().to_tensor()?;
+        let op = "as_mut_slice";
+        if T::DTYPE != self.dtype() {
+            return Err(wrong_dtype::<T>(op, self.dtype()));
         }
-        let (start, len) = (self.layout.offset(), self.len());
-        match self.storage.slice_mut::<T>() {
-            Some([]) => Ok(&mut []),
-            Some(buffer) => Ok(&mut buffer[start..start + len]),
-            None => Err(wrong_dtype::<T>("as_mut_slice", dtype)),
+        let range = match self.layout.contiguous_range() {
+            Some(range) if self.storage.is_unique() => range,
+            _ => {
+                *self = self.view().to_tensor()?;
+                0..self.len()
+            }
+        };
+        match self.storage.slice_mut() {
+            Some(buffer) => Ok(&mut buffer[range]),
+            // The dtype is right, and the storage has just been found or made unique.
+            None => Err(wrong_dtype::<T>(op, T::DTYPE)),
         }
     }
 
@@ -151,15 +157,10 @@ impl Tensor {
 
 /// The elements of a contiguous layout.
 pub(super) fn contiguous<'a, T>(op: &'static str, buffer: &'a [T], layout: &Layout) -> Result<&'a [T]> {
-    if layout.is_empty() {
-        return Ok(&[]);
+    match layout.contiguous_range() {
+        Some(range) => Ok(&buffer[range]),
+        None => {
+            Err(Error::NotContiguous { op: op.into(), shape: layout.shape().into(), strides: layout.strides().into() })
+        }
     }
-    if !layout.is_contiguous() {
-        return Err(Error::NotContiguous {
-            op: op.into(),
-            shape: layout.shape().into(),
-            strides: layout.strides().into(),
-        });
-    }
-    Ok(&buffer[layout.offset()..][..layout.len()])
 }

@@ -174,16 +174,15 @@ impl<'a> TensorView<'a> {
 
 /// The elements of a buffer in the column-major order of a layout over it.
 pub(super) fn gather<T: Scalar>(buffer: &[T], layout: &Layout) -> Vec<T> {
-    if layout.is_contiguous() {
-        let start = if layout.is_empty() { 0 } else { layout.offset() };
-        return buffer[start..][..layout.len()].to_vec();
+    if let Some(range) = layout.contiguous_range() {
+        return buffer[range].to_vec();
     }
     let mut gathered = vec![T::ZERO; layout.len()];
     gather_into(buffer, layout, &mut gathered);
     gathered
 }
 
-/// Fills `destination` with the elements of a buffer in the column-major order of a layout over it.
+/// Fills `destination` with the elements of a buffer in the column-major order of a layout over it that is not empty.
 pub(super) fn gather_into<T: Scalar>(buffer: &[T], layout: &Layout, destination: &mut [T]) {
     let runs = layout.runs();
     for (start, run) in runs.starts.zip(destination.chunks_exact_mut(runs.len)) {

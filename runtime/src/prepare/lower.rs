@@ -39,7 +39,7 @@ pub(crate) enum Definition {
     View { source: ValueId, op: CoreOp },
     /// A view where strides allow it, else a compact copy in a slot. Strides of inputs are known
     /// only when they are bound.
-    Reshape { source: ValueId, op: CoreOp, slot: u32 },
+    Reshape { source: ValueId, slot: u32 },
 }
 
 /// A rank-0 value known before anything runs.
@@ -66,14 +66,14 @@ pub(crate) enum Work {
     /// A command's work.
     Command(Arc<dyn Command>),
     /// The copy of a [`Definition::Reshape`], where one is needed.
-    Compact,
+    Compact(ValueId),
 }
 
 impl Work {
     pub fn name(&self) -> &str {
         match self {
             Self::Command(command) => command.name(),
-            Self::Compact => "compact",
+            Self::Compact(_) => "compact",
         }
     }
 }
@@ -170,7 +170,6 @@ impl<'a> Lowering<'a> {
     }
 
     fn view(&mut self, op: &CoreOp, source: ValueId) {
-        let op = op.clone();
         let Lowered { origin, holder, ref buffers, .. } = *self.value(source);
         let mut buffers = buffers.clone();
         let reshape = matches!(op, CoreOp::Reshape { .. });
@@ -180,16 +179,16 @@ impl<'a> Lowering<'a> {
             let slot = self.buffer(engine, output);
             buffers.push(slot);
             self.steps.push(Step {
-                work: Work::Compact,
+                work: Work::Compact(output),
                 engine,
                 inputs: SmallVec::from_slice(&[source]),
                 outputs: SmallVec::from_slice(&[slot]),
                 release: SmallVec::new(),
             });
-            (Definition::Reshape { source, op, slot }, LayoutOrigin::View)
+            (Definition::Reshape { source, slot }, LayoutOrigin::View)
         } else {
             let same = reshape || matches!(op, CoreOp::StopGradient);
-            (Definition::View { source, op }, if same { origin } else { LayoutOrigin::View })
+            (Definition::View { source, op: op.clone() }, if same { origin } else { LayoutOrigin::View })
         };
         self.values.push(Lowered { definition, origin, holder, buffers });
     }

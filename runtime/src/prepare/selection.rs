@@ -46,7 +46,7 @@ impl<'a> Selector<'a> {
                 Preparation::NeedsSpecialization(wanted) => {
                     if request.granted.requirements().contains(&wanted) {
                         let message = "it asks to know what it was told".to_owned();
-                        return Err(Error::Execution { op: name(request.op).to_owned(), message });
+                        return Err(Error::Execution { op: request.op.name().to_owned(), message });
                     }
                     return Ok(Choice::NeedsSpecialization { engine, wanted });
                 }
@@ -58,7 +58,7 @@ impl<'a> Selector<'a> {
                 Err(Error::MissingModule { family_id, engines: self.names() })
             }
             op => {
-                let op = name(op).to_owned();
+                let op = op.name().to_owned();
                 Err(Error::UnsupportedOp { op, operands: operands(request.inputs()), engines: self.names() })
             }
         }
@@ -82,7 +82,7 @@ impl<'a> Selector<'a> {
             let from = self.registration(holder).target();
             if from.allocation_domain != to.allocation_domain {
                 let id = |id: &EngineId| id.clone();
-                let op = name(request.op).to_owned();
+                let op = request.op.name().to_owned();
                 return Err(Error::NoTransfer { op, from: id(&from.engine_id), to: id(&to.engine_id) });
             }
         }
@@ -96,13 +96,6 @@ impl<'a> Selector<'a> {
     fn names(&self) -> String {
         let names = (0..self.engines.len()).map(|engine| format!("engine \"{}\"", self.registration(engine).engine_id()));
         names.collect::<Vec<_>>().join(", ")
-    }
-}
-
-fn name(op: &Op) -> &str {
-    match op {
-        Op::Core(op) => op.name(),
-        Op::Extension(op) => op.family_id(),
     }
 }
 

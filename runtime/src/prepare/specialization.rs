@@ -5,8 +5,9 @@
 //! [`Specialization`], which is the requirements and what the inputs answer to them.
 
 use smallvec::SmallVec;
+use tenferro_core::Layout;
+use tenferro_core::program::SemanticProgram;
 use tenferro_core::shape::SizeId;
-use tenferro_core::{DType, Layout};
 
 /// How an operand lies in memory, as far as kernels are chosen by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,6 +22,13 @@ impl LayoutClass {
     /// The class of a layout.
     pub fn of(layout: &Layout) -> Self {
         if layout.is_contiguous() { Self::ColumnMajor } else { Self::Strided }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::ColumnMajor => "column-major",
+            Self::Strided => "strided",
+        }
     }
 }
 
@@ -80,7 +88,7 @@ impl SpecializationRequirements {
     }
 }
 
-/// What is known of the inputs of one call: sizes, dtypes and layouts.
+/// What is known of the inputs of one call; dtypes and ranks are the program's.
 pub(crate) struct Signature<'a> {
     pub sizes: &'a [usize],
     pub layouts: &'a [LayoutClass],
@@ -114,5 +122,19 @@ impl Specialization {
     /// The layout class of an input of the program, if it was asked for.
     pub fn layout(&self, input: u32) -> Option<LayoutClass> {
         self.requirements.layouts.binary_search(&input).ok().map(|i| self.layouts[i])
+    }
+
+    /// In the program's words: ``size `n` = 3, input `a` column-major``.
+    pub(crate) fn describe(&self, program: &SemanticProgram) -> String {
+        let Self { requirements, sizes, layouts } = self;
+        let sizes = requirements.sizes.iter().zip(sizes).map(|(id, value)| {
+            let name = &program.sizes()[id.0 as usize].name;
+            format!("size `{name}` = {value}")
+        });
+        let layouts = requirements.layouts.iter().zip(layouts).map(|(&input, class)| {
+            let name = &program.inputs()[input as usize].name;
+            format!("input `{name}` {}", class.name())
+        });
+        sizes.chain(layouts).collect::<Vec<_>>().join(", ")
     }
 }

@@ -5,6 +5,8 @@ mod views;
 
 pub use offsets::Offsets;
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
@@ -153,6 +155,13 @@ impl Layout {
             }
         }
         true
+    }
+
+    /// The positions of the elements if they are [contiguous](Self::is_contiguous).
+    pub(super) fn contiguous_range(&self) -> Option<Range<usize>> {
+        // Without elements the offset may be any number.
+        let start = if self.is_empty() { 0 } else { self.offset };
+        self.is_contiguous().then(|| start..start + self.len())
     }
 
     /// The length a buffer must have to hold every position.
