@@ -11,10 +11,17 @@ use crate::shape::SymDim;
 /// `1 / (1 + e^-x)`.
 ///
 /// # Errors
-/// When `x` is not a real float.
+/// When `x` is not a float.
 pub fn sigmoid(b: &mut ProgramBuilder, x: ValueId) -> Result<ValueId> {
-    let (nonnegative, decay) = decay(b, x)?;
     let one = b.constant_like(x, 1.0)?;
+    if b.meta(x).dtype.is_complex() {
+        // complex numbers have no sign to choose a branch by
+        let negated = b.neg(x)?;
+        let decay = b.exp(negated)?;
+        let divisor = b.add(one, decay)?;
+        return b.div(one, divisor);
+    }
+    let (nonnegative, decay) = decay(b, x)?;
     let divisor = b.add(one, decay)?;
     let numerator = b.select(nonnegative, one, decay)?;
     b.div(numerator, divisor)

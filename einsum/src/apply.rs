@@ -13,14 +13,25 @@ use crate::subscripts::Subscripts;
 ///
 /// # Errors
 /// A notation that is wrong or does not fit the operands, with the place; operands of different dtypes.
+///
+/// ```
+/// use tenferro_core::{dtype::DType, program::ProgramBuilder};
+/// let mut b = ProgramBuilder::new("product");
+/// let (n, m, k) = (b.size("n"), b.size("m"), b.size("k"));
+/// let x = b.input("x", DType::F64, &[n, m.clone()])?;
+/// let y = b.input("y", DType::F64, &[m, k])?;
+/// let z = tenferro_einsum::einsum(&mut b, "ij,jk->ik", &[x, y])?;
+/// assert!(b.finish(&[(None, z)])?.to_string().contains("\"ij,jk->ik\" x y : f64[n, k]"));
+/// # Ok::<(), tenferro_core::Error>(())
+/// ```
 pub fn einsum(b: &mut ProgramBuilder, notation: &str, operands: &[ValueId]) -> Result<ValueId> {
     let notation = EinsumNotation::parse(notation)?;
-    let shapes: Vec<_> = operands.iter().map(|&operand| b.meta(operand).shape.clone()).collect();
-    let shapes: Vec<&[SymDim]> = shapes.iter().map(|shape| &**shape).collect();
+    let shapes: Vec<&[SymDim]> = operands.iter().map(|&operand| &*b.meta(operand).shape).collect();
+    let names = b.size_names();
     let sizes = SizeRule {
         // What is not refuted here becomes a guard of the program.
         agree: &|a, b| (a - b).as_const().is_none_or(|difference| difference == 0),
-        show: &|size| size.to_string(),
+        show: &|size| names.dim(size),
     };
     let op = EinsumOp::symbolic(&notation, &shapes, &sizes)?;
     apply(b, op, operands)
@@ -46,6 +57,6 @@ pub(crate) fn apply(b: &mut ProgramBuilder, op: EinsumOp, operands: &[ValueId]) 
 
 impl From<NotationError> for Error {
     fn from(error: NotationError) -> Self {
-        Error::Argument { op: "einsum".into(), argument: "notation".into(), message: error.to_string() }
+        Error::argument("einsum", "notation", error.to_string())
     }
 }

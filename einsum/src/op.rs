@@ -7,9 +7,9 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use tenferro_core::extension::{AliasDeclaration, EffectDeclaration, ExtensionOp, ShapeContext};
-use tenferro_core::{DType, DTypeSet, Error, Result};
 use tenferro_core::program::ValueMeta;
 use tenferro_core::shape::SymDim;
+use tenferro_core::{DType, DTypeSet, Error, Result};
 
 use crate::notation::{EinsumNotation, NotationError, SizeRule, bind_concrete, bind_symbolic};
 use crate::planning::PlanSpec;
@@ -51,20 +51,18 @@ impl EinsumOp {
     /// ```
     pub fn new(subscripts: Subscripts, stretch: &[(u32, u32)], plan: PlanSpec) -> Result<Self> {
         let Subscripts { inputs, output } = subscripts;
-        let argument = |argument: &'static str, message| {
-            Err(Error::Argument { op: "einsum".into(), argument: argument.into(), message })
-        };
+        let refuse = |argument: &'static str, message: String| Err(Error::argument("einsum", argument, message));
         if inputs.is_empty() {
-            return argument("operands", "is empty, an einsum has at least one operand".to_owned());
+            return refuse("operands", "is empty, an einsum has at least one operand".to_owned());
         }
         if let Some(label) = output.iter().find(|label| !inputs.iter().any(|labels| labels.contains(label))) {
-            return argument("output", format!("has label {label}, which is on no operand"));
+            return refuse("output", format!("has label {label}, which is on no operand"));
         }
         let exists = |&(operand, axis): &(u32, u32)| {
             inputs.get(operand as usize).is_some_and(|labels| (axis as usize) < labels.len())
         };
         if let Some((operand, axis)) = stretch.iter().find(|mark| !exists(mark)) {
-            return argument("stretch", format!("marks axis {axis} of operand {operand}, which does not exist"));
+            return refuse("stretch", format!("marks axis {axis} of operand {operand}, which does not exist"));
         }
         plan.check(inputs.len())?;
         Ok(Self::canonical(inputs, output, stretch.to_vec(), plan))
@@ -91,7 +89,7 @@ impl EinsumOp {
         bind_symbolic(notation, shapes, sizes)
     }
 
-    /// The same einsum with another plan.
+    /// The same einsum with another plan, in place of the order of any parentheses.
     ///
     /// # Errors
     /// A plan that does not fit the number of operands.
@@ -210,15 +208,15 @@ impl EinsumOp {
         ranks: impl ExactSizeIterator<Item = usize>,
         mut visit: impl FnMut(usize, usize, usize) -> Result<()>,
     ) -> Result<()> {
-        let op = || format!("einsum {self}").into();
+        let op = || format!("einsum {self}");
         if ranks.len() != self.inputs.len() {
             let message = format!("are {}, the equation has {}", ranks.len(), self.inputs.len());
-            return Err(Error::Argument { op: op(), argument: "operands".into(), message });
+            return Err(Error::argument(op(), "operands", message));
         }
         for (operand, (labels, rank)) in self.inputs.iter().zip(ranks).enumerate() {
             if labels.len() != rank {
                 let argument = format!("operand {operand}").into();
-                return Err(Error::Rank { op: op(), argument, expected: labels.len(), actual: rank });
+                return Err(Error::Rank { op: op().into(), argument, expected: labels.len(), actual: rank });
             }
             for (axis, &label) in labels.iter().enumerate() {
                 visit(operand, axis, label as usize)?;
@@ -286,7 +284,9 @@ impl ExtensionOp for EinsumOp {
                 ),
             })
         })?;
-        let extent = |&label: &u32| first.get(label as usize).copied().flatten().map(|(i, axis)| ctx.input(i).shape[axis].clone());
+        let extent = |&label: &u32| {
+            first.get(label as usize).copied().flatten().map(|(i, axis)| ctx.input(i).shape[axis].clone())
+        };
         let shape: Vec<SymDim> = self.output.iter().filter_map(extent).collect();
         Ok(vec![ValueMeta::new(dtype, shape)])
     }
@@ -305,8 +305,7 @@ impl fmt::Display for EinsumOp {
         f.write_str("\"")?;
         match &self.plan {
             PlanSpec::Auto => Ok(()),
-            PlanSpec::Path(positions) => write!(f, ", path = {positions:?}"),
-            plan => write!(f, ", optimize = {plan}"),
+            plan => write!(f, ", {plan}"),
         }
     }
 }

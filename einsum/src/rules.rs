@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use tenferro_core::ad::{LinearTransposeRule, LinearizeRule, SemanticExtensionRuleSet};
 use tenferro_core::extension::ExtensionOp;
-use tenferro_core::ops::CoreOp;
 use tenferro_core::program::{ProgramBuilder, ValueId};
 use tenferro_core::shape::SymDim;
 use tenferro_core::{Error, Result};
@@ -19,9 +18,7 @@ use crate::planning::{PlanSpec, path};
 /// # Errors
 /// None in practice: the set refuses a second rule for one role, and this one starts empty.
 pub fn ad_rules() -> Result<SemanticExtensionRuleSet> {
-    SemanticExtensionRuleSet::new()
-        .with_linearize(Arc::new(EinsumRules))?
-        .with_linear_transpose(Arc::new(EinsumRules))
+    SemanticExtensionRuleSet::new().with_linearize(Arc::new(EinsumRules))?.with_linear_transpose(Arc::new(EinsumRules))
 }
 
 struct EinsumRules;
@@ -77,11 +74,8 @@ impl LinearTransposeRule for EinsumRules {
             [] => {}
             [active] => result[active] = Some(operand_cotangent(b, op, inputs, active, cotangent)?),
             _ => {
-                return Err(Error::Argument {
-                    op: format!("einsum {op}").into(),
-                    argument: "operands".into(),
-                    message: format!("{active:?} are linear together, but an einsum is linear in one at a time"),
-                });
+                let message = format!("{active:?} are linear together, but an einsum is linear in one at a time");
+                return Err(Error::argument(format!("einsum {op}"), "operands", message));
             }
         }
         Ok(result)
@@ -89,11 +83,7 @@ impl LinearTransposeRule for EinsumRules {
 }
 
 fn payload(op: &dyn ExtensionOp) -> Result<&EinsumOp> {
-    op.as_any().downcast_ref().ok_or_else(|| Error::Argument {
-        op: FAMILY_ID.into(),
-        argument: "payload".into(),
-        message: format!("is no einsum: {op:?}"),
-    })
+    op.as_any().downcast_ref().ok_or_else(|| Error::argument(FAMILY_ID, "payload", format!("is no einsum: {op:?}")))
 }
 
 /// The cotangent of one operand: the einsum of the output's cotangent with the conjugates of the other operands, onto
@@ -112,16 +102,18 @@ fn operand_cotangent(
 ) -> Result<ValueId> {
     let mut operands = vec![cotangent];
     for (_, &value) in inputs.iter().enumerate().filter(|&(operand, _)| operand != active) {
-        let complex = b.meta(value).dtype.is_complex();
-        operands.push(if complex { b.op(CoreOp::Conj, &[value])? } else { value });
+        operands.push(b.conj(value)?);
     }
     let shape = b.meta(inputs[active]).shape.clone();
     let labels = &op.inputs[active];
     let label_at = |axes: &[usize]| -> Vec<u32> { axes.iter().map(|&axis| labels[axis]).collect() };
     // The axes that walk along their label; of these, one per label; and the labels that the other operands know.
     let walking: Vec<usize> = (0..labels.len()).filter(|&axis| !op.stretches(active, axis)).collect();
-    let first: Vec<usize> =
-        walking.iter().copied().filter(|&axis| !walking.iter().any(|&a| a < axis && labels[a] == labels[axis])).collect();
+    let first: Vec<usize> = walking
+        .iter()
+        .copied()
+        .filter(|&axis| !walking.iter().any(|&a| a < axis && labels[a] == labels[axis]))
+        .collect();
     let known = carried_by_others(op, active);
     let is_known = |axis: &usize| known.contains(&labels[*axis]);
 
@@ -173,5 +165,5 @@ fn spread(b: &mut ProgramBuilder, value: ValueId, shape: &[SymDim], axes: &[usiz
         return Ok(value);
     }
     let axes: Vec<u32> = axes.iter().map(|&axis| axis as u32).collect();
-    b.broadcast(value, shape, &axes)
+    b.broadcast_in_dim(value, shape, &axes)
 }

@@ -3,6 +3,8 @@
 
 #[path = "all/derivatives.rs"]
 mod derivatives;
+#[path = "all/faults.rs"]
+mod faults;
 #[path = "all/golden.rs"]
 mod golden;
 #[path = "all/interpreter.rs"]

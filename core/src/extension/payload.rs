@@ -149,7 +149,7 @@ pub fn check_family_id(id: &str) -> Result<()> {
         return refuse("there is no version part");
     };
     let number = version.strip_prefix('v').and_then(|v| v.parse::<u32>().ok());
-    if !number.is_some_and(|n| n > 0) {
+    if number.is_none_or(|n| n == 0) {
         return refuse(&format!("the version `{version}` is not `v` and a positive number"));
     }
     let Some((namespace, name)) = rest.rsplit_once('.') else {

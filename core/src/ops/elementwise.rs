@@ -256,14 +256,14 @@ pub(super) const MUL: Row = Row {
             sum(l.b, a, b)
         },
         |t| {
-            let mut cotangents = vec![None, None];
-            for i in 0..2 {
-                if t.linear[i] {
-                    let conjugate = t.b.conj(t.inputs[1 - i])?;
-                    cotangents[i] = Some(t.b.mul(t.cotangent, conjugate)?);
+            let mut cotangent = |i: usize| -> Result<Option<ValueId>> {
+                if !t.linear[i] {
+                    return Ok(None);
                 }
-            }
-            Ok(cotangents)
+                let conjugate = t.b.conj(t.inputs[1 - i])?;
+                t.b.mul(t.cotangent, conjugate).map(Some)
+            };
+            Ok(vec![cotangent(0)?, cotangent(1)?])
         },
     ),
     ..BINARY

@@ -36,7 +36,7 @@ pub(super) const PAD: Row = Row {
           negative ones remove entries",
     operands: &["x", "value"],
     shape: pad,
-    derivative: Derivative::Multilinear(pad_linearize, pad_transpose),
+    derivative: Derivative::Multilinear(linear_in_all, pad_transpose),
     ..MOVEMENT
 };
 pub(super) const CONCATENATE: Row = Row {
@@ -44,7 +44,7 @@ pub(super) const CONCATENATE: Row = Row {
     doc: "the operands one after the other along an axis",
     operands: &[],
     shape: concatenate,
-    derivative: Derivative::Multilinear(concatenate_linearize, concatenate_transpose),
+    derivative: Derivative::Multilinear(linear_in_all, concatenate_transpose),
     ..MOVEMENT
 };
 
@@ -82,16 +82,17 @@ fn pad(op: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
     Ok(out)
 }
 
-fn pad_linearize(l: &mut Linearize<'_>) -> Result<Option<ValueId>> {
-    let mut tangents = [ValueId(0); 2];
-    for i in 0..2 {
-        tangents[i] = match l.tangents[i] {
+/// An operation that is linear in all operands together, zeros for the tangents that are absent.
+fn linear_in_all(l: &mut Linearize<'_>) -> Result<Option<ValueId>> {
+    let mut tangents = Vec::with_capacity(l.inputs.len());
+    for (&input, &tangent) in l.inputs.iter().zip(l.tangents) {
+        tangents.push(match tangent {
             Some(t) => t,
             None => {
-                let meta = l.b.meta(l.inputs[i]).clone();
+                let meta = l.b.meta(input).clone();
                 l.b.zeros(&meta)?
             }
-        };
+        });
     }
     l.b.op(l.op.clone(), &tangents).map(Some)
 }
@@ -144,20 +145,6 @@ fn concatenate(op: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
         }
     }
     Ok(shape)
-}
-
-fn concatenate_linearize(l: &mut Linearize<'_>) -> Result<Option<ValueId>> {
-    let mut tangents = Vec::with_capacity(l.inputs.len());
-    for (&input, &tangent) in l.inputs.iter().zip(l.tangents) {
-        tangents.push(match tangent {
-            Some(t) => t,
-            None => {
-                let meta = l.b.meta(input).clone();
-                l.b.zeros(&meta)?
-            }
-        });
-    }
-    l.b.op(l.op.clone(), &tangents).map(Some)
 }
 
 fn concatenate_transpose(t: &mut Transpose<'_>) -> Result<Vec<Option<ValueId>>> {

@@ -1,6 +1,5 @@
 //! [`ProgramBuilder`]: programs are made one checked operation at a time.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::{
@@ -61,9 +60,9 @@ impl ProgramBuilder {
 
     /// Declares a size. It is read off the first input axis that is exactly this size, else off the first axis of
     /// the form `scale * size + offset`.
-    pub fn size(&mut self, name: impl Into<Cow<'static, str>>) -> SymDim {
+    pub fn size(&mut self, name: impl Into<String>) -> SymDim {
         let id = SizeId(self.sizes.len() as u32);
-        self.sizes.push(Size { name: name.into(), input: UNBOUND, axis: 0, scale: 1, offset: 0 });
+        self.sizes.push(Size { name: name.into().into(), input: UNBOUND, axis: 0, scale: 1, offset: 0 });
         SymDim::size(id)
     }
 

@@ -1,8 +1,8 @@
 //! The 128-bit structural fingerprint of a program.
 //!
 //! SipHash-1-3 with 128-bit output (Aumasson and Bernstein 2012) under a fixed key, over dtypes, shapes, operations,
-//! operands, guards and outputs, but no name. Integers are fed little-endian with `usize` as 64 bits, so the value
-//! does not depend on the platform or the process; it may change between versions of tenferro.
+//! operands, guards and outputs, but no name. Integers are fed little-endian with `usize` as 64 bits, so the value is
+//! the same in every process and on every little-endian platform; it may change between versions of tenferro.
 
 use std::fmt::{self, Display, Formatter};
 use std::hash::{Hash, Hasher};

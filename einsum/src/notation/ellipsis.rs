@@ -83,12 +83,7 @@ pub(super) fn resolve(notation: &EinsumNotation, ranks: &[usize]) -> Result<Reso
 }
 
 /// How many axes of an operand of this rank its term's ellipsis covers.
-fn under_ellipsis(
-    notation: &EinsumNotation,
-    operand: usize,
-    term: &Term,
-    rank: usize,
-) -> Result<usize, NotationError> {
+fn under_ellipsis(notation: &EinsumNotation, operand: usize, term: &Term, rank: usize) -> Result<usize, NotationError> {
     let named = term.labels.len();
     let (fits, relation) = match term.ellipsis {
         Some(_) => (rank >= named, "at least "),

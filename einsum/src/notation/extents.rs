@@ -29,7 +29,7 @@ pub(crate) fn bind_concrete(notation: &EinsumNotation, shapes: &[&[usize]]) -> R
     )
 }
 
-/// An axis of constant extent 1 stretches where a mark or an ellipsis says so.
+/// An axis of constant extent 1 stretches where a mark or an ellipsis says so; elsewhere it meets nothing but 1.
 pub(crate) fn bind_symbolic(
     notation: &EinsumNotation,
     shapes: &[&[SymDim]],
@@ -42,7 +42,7 @@ pub(crate) fn bind_symbolic(
         &Rule {
             stretches: &|origin, extent| !matches!(origin, Origin::Letter(_)) && is_one(extent),
             is_one: &is_one,
-            agree: sizes.agree,
+            agree: &|a, b| is_one(a) == is_one(b) && (sizes.agree)(a, b),
             show: sizes.show,
         },
     )
@@ -117,9 +117,8 @@ fn disagreement<D>(
         Origin::Letter(letter) | Origin::Marked(letter) => format!("label `{letter}`"),
         Origin::Ellipsis(from_right) => format!("dimension {from_right} from the right under `...`"),
     };
-    let place = |seen: &Seen<'_, D>| {
-        format!("{} on axis {} of operand {}", (rule.show)(seen.extent), seen.axis, seen.operand)
-    };
+    let place =
+        |seen: &Seen<'_, D>| format!("{} on axis {} of operand {}", (rule.show)(seen.extent), seen.axis, seen.operand);
     let shape = |operand: usize| {
         let extents: Vec<String> = shapes[operand].iter().map(rule.show).collect();
         format!("operand {operand} is [{}]", extents.join(", "))

@@ -16,25 +16,24 @@ pub(super) enum Arrow {
 
 pub(super) fn parse(source: &str, arrow: Arrow) -> Result<EinsumNotation, NotationError> {
     let mut parser = Parser { source, chars: source.char_indices().peekable() };
-    let inputs = parser.inputs()?;
-    let terms = inputs.terms;
-    let output = match inputs.arrow {
-        Some(_) => parser.output()?,
-        None if arrow == Arrow::Optional => implicit_output(&terms, source.len()),
-        None => {
-            let message = "the arrow `->` and the output labels are missing".to_owned();
+    let (operands, has_arrow) = parser.operands()?;
+    let terms = operands.terms;
+    let output = match (has_arrow, arrow) {
+        (true, _) => parser.output()?,
+        (false, Arrow::Optional) => implicit_output(&terms, source.len()),
+        (false, Arrow::Required) => {
+            let message = "the arrow `->` and the output labels are missing";
             return Err(parser.error(source.len()..source.len(), message));
         }
     };
     check_output(source, &terms, &output)?;
     let count = terms.len();
-    let order = inputs.order.map(|order| {
-        let number = |node| match node {
-            Node::Operand(operand) => operand,
-            Node::Step(step) => count + step,
-        };
-        order.into_iter().map(|(left, right)| (number(left), number(right))).collect()
-    });
+    let number = |node| match node {
+        Node::Operand(operand) => operand,
+        Node::Step(step) => count + step,
+    };
+    let order = operands.steps.into_iter().map(|(left, right)| (number(left), number(right))).collect();
+    let order = operands.parenthesised.then_some(order);
     Ok(EinsumNotation { source: source.to_owned(), terms, output, order })
 }
 
@@ -45,16 +44,58 @@ enum Node {
     Step(usize),
 }
 
-struct Inputs {
-    terms: Vec<Term>,
-    order: Option<Vec<(Node, Node)>>,
-    arrow: Option<usize>,
-}
-
 /// The list between two parentheses (or at top level), contracted from left to right as it is read.
+#[derive(Default)]
 struct Group {
     open: usize,
     value: Option<Node>,
+}
+
+/// What has been read of the operands.
+#[derive(Default)]
+struct Operands {
+    terms: Vec<Term>,
+    steps: Vec<(Node, Node)>,
+    parenthesised: bool,
+    /// The group being read.
+    group: Group,
+    /// The groups around it.
+    outer: Vec<Group>,
+    /// The term being read.
+    term: Term,
+    /// The value of a parenthesis that has just been closed: only a separator may follow it.
+    closed: Option<Node>,
+}
+
+impl Operands {
+    /// Ends the current item at byte `end` and contracts it with what its group holds.
+    fn end_item(&mut self, end: usize) {
+        let item = self.closed.take().unwrap_or_else(|| {
+            let mut term = mem::take(&mut self.term);
+            term.settle_span(end);
+            self.terms.push(term);
+            Node::Operand(self.terms.len() - 1)
+        });
+        self.group.value = Some(match self.group.value {
+            None => item,
+            Some(value) => {
+                self.steps.push((value, item));
+                Node::Step(self.steps.len() - 1)
+            }
+        });
+    }
+
+    fn open(&mut self, open: usize) {
+        self.parenthesised = true;
+        self.outer.push(mem::replace(&mut self.group, Group { open, value: None }));
+    }
+
+    /// Leaves the current group; false if there is none to leave.
+    fn close(&mut self) -> bool {
+        let Some(outer) = self.outer.pop() else { return false };
+        self.closed = mem::replace(&mut self.group, outer).value;
+        true
+    }
 }
 
 struct Parser<'a> {
@@ -63,8 +104,8 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn error(&self, span: Range<usize>, message: String) -> NotationError {
-        NotationError::new(self.source, span, message)
+    fn error(&self, span: Range<usize>, message: impl Into<String>) -> NotationError {
+        NotationError::new(self.source, span, message.into())
     }
 
     /// The next character that is no blank, with its byte position.
@@ -77,76 +118,46 @@ impl Parser<'_> {
         self.chars.next_if(|&(_, c)| c == wanted).is_some()
     }
 
-    fn inputs(&mut self) -> Result<Inputs, NotationError> {
-        let mut terms = Vec::new();
-        let mut steps = Vec::new();
-        let mut parenthesised = false;
-        let mut groups = vec![Group { open: 0, value: None }];
-        let mut term = Term::default();
-        // The value of a parenthesis that has just been closed: only a separator may follow it.
-        let mut closed: Option<Node> = None;
-        loop {
-            let token = self.next();
-            let end = token.map_or(self.source.len(), |(at, _)| at);
-            let arrow = matches!(token, Some((_, '-'))) && self.follows('>');
-            let separator = arrow || matches!(token, None | Some((_, ',' | ')')));
-            if !separator {
-                match token {
-                    Some((at, '(')) => {
-                        if !term.is_empty() || closed.is_some() {
-                            let message = "`(` must open a whole item: write a comma before it".to_owned();
-                            return Err(self.error(at..at + 1, message));
-                        }
-                        parenthesised = true;
-                        groups.push(Group { open: at, value: None });
+    /// Reads up to the arrow, or to the end; tells whether there was an arrow.
+    fn operands(&mut self) -> Result<(Operands, bool), NotationError> {
+        let mut read = Operands::default();
+        let (end, has_arrow) = loop {
+            match self.next() {
+                None => break (self.source.len(), false),
+                Some((at, '-')) if self.follows('>') => break (at, true),
+                Some((at, ',')) => read.end_item(at),
+                Some((at, '(')) => {
+                    if !read.term.is_empty() || read.closed.is_some() {
+                        return Err(self.error(at..at + 1, "`(` must open a whole item: write a comma before it"));
                     }
-                    Some((at, c)) if closed.is_some() => {
-                        let message = format!("`{c}` follows `)` directly: write a comma between them");
-                        return Err(self.error(at..at + c.len_utf8(), message));
-                    }
-                    Some((at, c)) => self.axis(&mut term, at, c)?,
-                    None => {}
+                    read.open(at);
                 }
-                continue;
-            }
-
-            let item = closed.take().unwrap_or_else(|| {
-                let mut term = mem::take(&mut term);
-                term.settle_span(end);
-                terms.push(term);
-                Node::Operand(terms.len() - 1)
-            });
-            let group = groups.last_mut();
-            if let Some(group) = group {
-                group.value = Some(match group.value {
-                    None => item,
-                    Some(value) => {
-                        steps.push((value, item));
-                        Node::Step(steps.len() - 1)
+                Some((at, ')')) => {
+                    read.end_item(at);
+                    if !read.close() {
+                        return Err(self.error(at..at + 1, "`)` closes nothing"));
                     }
-                });
-            }
-            if let Some((at, ')')) = token {
-                let group = groups.pop().filter(|_| !groups.is_empty());
-                let Some(group) = group else {
-                    return Err(self.error(at..at + 1, "`)` closes nothing".to_owned()));
-                };
-                closed = group.value;
-            } else if arrow || token.is_none() {
-                if groups.len() > 1 {
-                    let open = groups[groups.len() - 1].open;
-                    return Err(self.error(open..open + 1, "`(` is never closed".to_owned()));
                 }
-                return Ok(Inputs { terms, order: parenthesised.then_some(steps), arrow: arrow.then_some(end) });
+                Some((at, c)) if read.closed.is_some() => {
+                    let message = format!("`{c}` follows `)` directly: write a comma between them");
+                    return Err(self.error(at..at + c.len_utf8(), message));
+                }
+                Some((at, c)) => self.axis(&mut read.term, at, c)?,
             }
+        };
+        if !read.outer.is_empty() {
+            let open = read.group.open;
+            return Err(self.error(open..open + 1, "`(` is never closed"));
         }
+        read.end_item(end);
+        Ok((read, has_arrow))
     }
 
     fn output(&mut self) -> Result<Term, NotationError> {
         let mut term = Term::default();
         while let Some((at, c)) = self.next() {
             let message = match c {
-                '-' if self.follows('>') => return Err(self.error(at..at + 2, "a second arrow".to_owned())),
+                '-' if self.follows('>') => return Err(self.error(at..at + 2, "a second arrow")),
                 ',' => "`,` in the output: an einsum has one output",
                 '(' | ')' => "parentheses belong to the operands, not to the output",
                 '#' => "`#` marks an axis of an operand, not of the output",
@@ -155,7 +166,7 @@ impl Parser<'_> {
                     continue;
                 }
             };
-            return Err(self.error(at..at + 1, message.to_owned()));
+            return Err(self.error(at..at + 1, message));
         }
         term.settle_span(self.source.len());
         Ok(term)
@@ -175,7 +186,7 @@ impl Parser<'_> {
                     return Err(self.error(span, message));
                 }
                 if dots == 6 || term.ellipsis.is_some() {
-                    return Err(self.error(span, "a second ellipsis in one term".to_owned()));
+                    return Err(self.error(span, "a second ellipsis in one term"));
                 }
                 term.ellipsis = Some(Ellipsis { position: term.labels.len(), span: span.clone() });
                 term.extend_span(span);
@@ -185,7 +196,7 @@ impl Parser<'_> {
                     term.push(letter, at..label_at + letter.len_utf8(), true);
                 }
                 _ => {
-                    let message = "`#` must stand before the label of the axis that stretches".to_owned();
+                    let message = "`#` must stand before the label of the axis that stretches";
                     return Err(self.error(at..at + 1, message));
                 }
             },

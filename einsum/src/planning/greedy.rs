@@ -26,14 +26,12 @@ pub(super) fn pairs(network: &Network) -> Vec<Pair> {
     }
 
     while let Some(Reverse((_, left, right))) = candidates.pop() {
-        if tensors[left].is_none() || tensors[right].is_none() {
-            continue;
-        }
-        let (Some(a), Some(b)) = (tensors[left].take(), tensors[right].take()) else { continue };
-        let result = network.result(&holders, &a, &b);
+        let (Some(a), Some(b)) = (&tensors[left], &tensors[right]) else { continue };
+        let result = network.result(&holders, a, b);
         holders.replace([a.as_slice(), b.as_slice()], &result);
         a.iter().for_each(|&label| _ = held_by[label as usize].remove(&left));
         b.iter().for_each(|&label| _ = held_by[label as usize].remove(&right));
+        (tensors[left], tensors[right]) = (None, None);
 
         let number = operands + pairs.len();
         let neighbours: BTreeSet<usize> = result.iter().flat_map(|&label| &held_by[label as usize]).copied().collect();

@@ -49,11 +49,11 @@ impl PlanSpec {
                 Err(message) => message,
             },
             PlanSpec::Optimal if operands > OPTIMAL_LIMIT => {
-                format!("is `optimal`, which takes at most {OPTIMAL_LIMIT} operands, not {operands}")
+                format!("is `optimize = optimal`, which takes at most {OPTIMAL_LIMIT} operands, not {operands}")
             }
             _ => return Ok(()),
         };
-        Err(Error::Argument { op: "einsum".into(), argument: "plan".into(), message })
+        Err(Error::argument("einsum", "plan", message))
     }
 
     /// The order, where it does not depend on extents.
@@ -77,14 +77,16 @@ impl PlanSpec {
 }
 
 impl fmt::Display for PlanSpec {
+    /// As the language writes it: `optimize = greedy`, `path = [(0, 1)]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PlanSpec::Auto => f.write_str("auto"),
-            PlanSpec::Greedy => f.write_str("greedy"),
-            PlanSpec::LeftToRight => f.write_str("left_to_right"),
-            PlanSpec::Pairwise => f.write_str("pairwise"),
-            PlanSpec::Optimal => f.write_str("optimal"),
-            PlanSpec::Path(positions) => write!(f, "path {positions:?}"),
-        }
+        let method = match self {
+            PlanSpec::Auto => "auto",
+            PlanSpec::Greedy => "greedy",
+            PlanSpec::LeftToRight => "left_to_right",
+            PlanSpec::Pairwise => "pairwise",
+            PlanSpec::Optimal => "optimal",
+            PlanSpec::Path(positions) => return write!(f, "path = {positions:?}"),
+        };
+        write!(f, "optimize = {method}")
     }
 }

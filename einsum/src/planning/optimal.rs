@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Pair, greedy};
+use super::{Pair, greedy, left_to_right};
 use crate::cost::{Network, product};
 
 /// The most operands the exact search takes: its time triples with each one.
@@ -36,10 +36,10 @@ struct Best {
 
 pub(super) fn pairs(network: &Network) -> Vec<Pair> {
     let operands = network.tensors.len();
-    let greedy = greedy::pairs(network);
     if operands < 3 {
-        return greedy;
+        return left_to_right::pairs(operands);
     }
+    let greedy = greedy::pairs(network);
     let edges = edges(network);
     // The slack keeps plans as good as the greedy one when their sums round differently.
     let bound = network.cost(&greedy) * (1.0 + 1e-9);
@@ -70,6 +70,9 @@ pub(super) fn pairs(network: &Network) -> Vec<Pair> {
             }
         }
         best[set as usize] = found;
+    }
+    if best[full as usize].split == 0 {
+        return greedy;
     }
     let mut pairs = Vec::with_capacity(operands - 1);
     emit(full, &best, operands, &mut pairs);

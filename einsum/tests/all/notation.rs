@@ -57,10 +57,7 @@ fn parentheses_become_a_path() {
 #[test]
 fn errors_draw_a_caret() {
     assert_eq!(error("ij,jk->im"), "the output label `m` is on no operand\n    ij,jk->im\n            ^");
-    assert_eq!(
-        error("文(字->字"),
-        "`(` must open a whole item: write a comma before it\n    文(字->字\n     ^"
-    );
+    assert_eq!(error("文(字->字"), "`(` must open a whole item: write a comma before it\n    文(字->字\n     ^");
     assert_eq!(error("ij,jk"), "the arrow `->` and the output labels are missing\n    ij,jk\n         ^");
     assert_eq!(error("ij->j->i"), "a second arrow\n    ij->j->i\n         ^^");
     assert_eq!(error("i..j->ij"), "an ellipsis is three dots `...`, not 2\n    i..j->ij\n     ^^");

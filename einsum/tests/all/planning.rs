@@ -135,7 +135,7 @@ fn a_tree_prints_as_a_table() {
 }
 
 /// Equations over a few labels with small extents, some axes of which are squeezed to 1.
-fn case() -> impl Strategy<Value = (EinsumOp, Vec<Array>)> {
+pub fn case() -> impl Strategy<Value = (EinsumOp, Vec<Array>)> {
     let labels = 5u32;
     let operand = prop::collection::vec(0..labels, 0..4);
     (

@@ -1,0 +1,13 @@
+//! The integration tests of the crate, in one binary.
+#![allow(clippy::unwrap_used)]
+
+mod all {
+    mod program;
+    mod tensor_compare;
+    mod tensor_dtypes;
+    mod tensor_errors;
+    mod tensor_layout;
+    mod tensor_memory;
+    mod tensor_print;
+    mod tensor_typed;
+}
