@@ -133,7 +133,7 @@ pub mod dtype {
 /// ```
 pub mod program {
     pub use tenferro_core::program::*;
-    pub use tenferro_core::{ops, shape};
+    pub use tenferro_core::{composite, ops, shape};
 }
 
 /// Derivatives of programs as programs: `jvp`, `vjp`, `grad`, `value_and_grad`, `hvp`.
@@ -159,5 +159,8 @@ pub mod cpu {
 /// The contracts of operation families: payload, shape inference, executors, derivative rules.
 pub mod extension {
     pub use tenferro_core::extension::*;
-    pub use tenferro_runtime::extension::*;
+    pub use tenferro_runtime::{
+        Command, ExtensionCacheStore, ExtensionModule, FamilyExecutor, Preparation, PrepareRequest, Registrar,
+        SpecializationRequirements,
+    };
 }

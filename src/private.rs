@@ -3,7 +3,7 @@
 pub use num_complex::Complex;
 
 pub use crate::dtype::{Float, Num, Real};
-pub use crate::kernel::{Array, Item, Kernel, Operand, Place, Prepared, Results, of_dtype, scalar};
+pub use crate::kernel::{Array, Item, Kernel, Operand, Place, Prepared, Results, position, scalar};
 pub use crate::program::SemanticProgram;
 pub use crate::runtime::{EngineTarget, Runtime};
 pub use crate::tensor::TypedTensor;
@@ -52,12 +52,11 @@ pub mod program {
     pub use crate::kernel::{KernelProgram, Slot};
     pub use crate::program::ops::Comparison;
     pub use crate::program::ops::CoreOp::{self, *};
-    pub use crate::program::{
-        Factor, Fingerprint, Guard, Input, Output, Relation, SemanticProgram, Size, SizeId, SymDim, Term, ValueId as V,
-    };
+    pub use crate::program::shape::{Factor, SizeId, SymDim, Term};
+    pub use crate::program::{Fingerprint, Guard, Relation, SemanticProgram, Size, ValueId as V, ValueMeta};
 
     use crate::extension::{ExtensionOp, ExtensionRef};
-    use crate::program::{Node, Op, ValueMeta};
+    use crate::program::{Input, Node, Op, Output};
 
     /// A size as an extent.
     pub const fn size<const ID: u32>() -> SymDim {
@@ -77,23 +76,44 @@ pub mod program {
         SymDim::constant(extent)
     }
 
-    /// A value of a program.
+    /// A size and the axis that binds it: the extent there is `scale * size + offset`.
+    pub const fn size_of(name: &'static str, input: u32, axis: u32, scale: i64, offset: i64) -> Size {
+        Size { name: B(name), input, axis, scale, offset }
+    }
+
+    /// An input of a program.
+    pub const fn input(name: &'static str) -> Input {
+        Input { name: B(name) }
+    }
+
+    /// Dtype and shape of a value.
     pub const fn value(dtype: DType, shape: &'static [SymDim]) -> ValueMeta {
         ValueMeta { dtype, shape: B(shape) }
     }
 
-    /// A core operation.
-    pub const fn core(op: CoreOp, inputs: &'static [V], output: V) -> Node {
-        Node { op: Op::Core(op), inputs: B(inputs), first_output: output, output_count: 1 }
+    /// A core operation, after the value it makes.
+    pub const fn core(output: u32, op: CoreOp, inputs: &'static [V]) -> Node {
+        Node { op: Op::Core(op), inputs: B(inputs), first_output: V(output), output_count: 1 }
     }
 
-    /// An operation of a family.
+    /// An operation of a family, after the first of the values it makes and their number.
     pub const fn extension(
+        first_output: u32,
+        output_count: u32,
         op: &'static dyn ExtensionOp,
         inputs: &'static [V],
-        first_output: V,
-        output_count: u32,
     ) -> Node {
-        Node { op: Op::Extension(ExtensionRef::Static(op)), inputs: B(inputs), first_output, output_count }
+        let op = Op::Extension(ExtensionRef::Static(op));
+        Node { op, inputs: B(inputs), first_output: V(first_output), output_count }
+    }
+
+    /// An output of a program.
+    pub const fn output(value: u32) -> Output {
+        Output { name: None, value: V(value) }
+    }
+
+    /// An output with a name.
+    pub const fn named(name: &'static str, value: u32) -> Output {
+        Output { name: Some(B(name)), value: V(value) }
     }
 }

@@ -9,7 +9,7 @@ use crate::Result;
 use crate::kernel::{KernelProgram, Results};
 use crate::runtime::reference::{self, ReferenceEngine};
 use crate::runtime::{
-    Engine, EngineRegistration, EngineTarget, Error, ExtensionModule, Output, Prepared, ProgramRef, Runtime,
+    Engine, EngineRegistration, EngineTarget, Error, ExtensionModule, Prepared, ProgramRef, Runtime,
 };
 use crate::tensor::{Tensor, TensorRead};
 use crate::cpu::CpuEngine;
@@ -51,7 +51,12 @@ impl Session {
     /// # Errors
     /// Where the threads cannot be started.
     pub fn cpu_with_threads(threads: usize) -> Result<Self> {
-        Ok(Self::on_cpu(CpuEngine::with_threads(threads)?))
+        let engine = CpuEngine::with_threads(threads).map_err(|error| Error::Argument {
+            call: "Session::cpu_with_threads",
+            argument: "threads",
+            message: error.to_string(),
+        })?;
+        Ok(Self::on_cpu(engine))
     }
 
     fn on_cpu(engine: CpuEngine) -> Self {
@@ -62,7 +67,7 @@ impl Session {
 
     /// A session on the reference engine: plain loops, slow, the oracle of the tests.
     pub fn reference() -> Self {
-        Self::with_engine(ReferenceEngine::new(), reference::registration(), [reference::einsum_module()])
+        Self::with_engine(ReferenceEngine::new(), reference::registration(), [reference::module()])
             .expect("one engine and its own modules cannot conflict")
     }
 

@@ -10,9 +10,13 @@ mod engines;
 mod errors;
 #[path = "all/expansion.rs"]
 mod expansion;
+#[path = "all/golden/mod.rs"]
+mod golden;
 #[path = "all/layering.rs"]
 mod layering;
 #[path = "all/methods.rs"]
 mod methods;
+#[path = "all/op_derivatives.rs"]
+mod op_derivatives;
 #[path = "all/support.rs"]
 mod support;

@@ -84,6 +84,9 @@ pub fn gelu(b: &mut ProgramBuilder, x: ValueId) -> Result<ValueId> {
 /// When `x` is not a real float.
 pub fn gelu_tanh(b: &mut ProgramBuilder, x: ValueId) -> Result<ValueId> {
     let square = b.mul(x, x)?;
+    // far out tanh is 1 whatever the cube is; without the bound it would overflow
+    let bound = b.constant_like(x, 1e4)?;
+    let square = b.minimum(square, bound)?;
     let coefficient = b.constant_like(x, 0.044_715)?;
     let one = b.constant_like(x, 1.0)?;
     let scaled = b.mul(coefficient, square)?;
@@ -104,15 +107,20 @@ fn gate_half(b: &mut ProgramBuilder, x: ValueId, gate: ValueId) -> Result<ValueI
     b.mul(halved, open)
 }
 
-/// `x` held between two values of its dtype and shape; gradient 0 where it touches one.
+/// `x` held between two values of its dtype and shape; gradient 0 where it touches one, and at NaN.
 ///
 /// # Errors
 /// When dtypes or shapes differ.
 pub fn clamp(b: &mut ProgramBuilder, x: ValueId, low: ValueId, high: ValueId) -> Result<ValueId> {
+    let neither = b.stop_gradient(x)?;
     let above = b.compare(Comparison::Ge, x, high)?;
-    let upper = b.select(above, high, x)?;
+    let outside = b.select(above, high, neither)?;
     let below = b.compare(Comparison::Le, x, low)?;
-    b.select(below, low, upper)
+    let outside = b.select(below, low, outside)?;
+    let more = b.compare(Comparison::Gt, x, low)?;
+    let less = b.compare(Comparison::Lt, x, high)?;
+    let inside = b.and(more, less)?;
+    b.select(inside, x, outside)
 }
 
 /// The mean over axes, which vanish.
@@ -135,11 +143,17 @@ pub fn mean(b: &mut ProgramBuilder, x: ValueId, axes: &[u32]) -> Result<ValueId>
 /// # Errors
 /// When an axis does not exist or the dtype is not a real float.
 pub fn logsumexp(b: &mut ProgramBuilder, x: ValueId, axes: &[u32]) -> Result<ValueId> {
-    let (shift, shifted) = shifted(b, x, axes)?;
+    // An infinite maximum would make NaN of the others; there no shift is needed.
+    let max = b.max(x, axes)?;
+    let finite = b.is_finite(max)?;
+    let zero = b.constant_like(max, 0.0)?;
+    let shift = b.select(finite, max, zero)?;
+    let shift = b.stop_gradient(shift)?;
+    let wide = expand(b, shift, x, axes)?;
+    let shifted = b.sub(x, wide)?;
     let terms = b.exp(shifted)?;
     let total = b.sum(terms, axes)?;
     // log has no derivative at 0, where every term is
-    let zero = b.constant_like(total, 0.0)?;
     let empty = b.compare(Comparison::Eq, total, zero)?;
     let one = b.constant_like(total, 1.0)?;
     let safe = b.select(empty, one, total)?;
@@ -154,7 +168,7 @@ pub fn logsumexp(b: &mut ProgramBuilder, x: ValueId, axes: &[u32]) -> Result<Val
 /// # Errors
 /// When an axis does not exist or the dtype is not a real float.
 pub fn softmax(b: &mut ProgramBuilder, x: ValueId, axes: &[u32]) -> Result<ValueId> {
-    let (_, shifted) = shifted(b, x, axes)?;
+    let shifted = below_max(b, x, axes)?;
     let terms = b.exp(shifted)?;
     let total = b.sum(terms, axes)?;
     let total = expand(b, total, x, axes)?;
@@ -166,7 +180,7 @@ pub fn softmax(b: &mut ProgramBuilder, x: ValueId, axes: &[u32]) -> Result<Value
 /// # Errors
 /// When an axis does not exist or the dtype is not a real float.
 pub fn log_softmax(b: &mut ProgramBuilder, x: ValueId, axes: &[u32]) -> Result<ValueId> {
-    let (_, shifted) = shifted(b, x, axes)?;
+    let shifted = below_max(b, x, axes)?;
     let terms = b.exp(shifted)?;
     let total = b.sum(terms, axes)?;
     let logarithm = b.log(total)?;
@@ -174,15 +188,12 @@ pub fn log_softmax(b: &mut ProgramBuilder, x: ValueId, axes: &[u32]) -> Result<V
     b.sub(shifted, logarithm)
 }
 
-/// The maximum over axes (0 where it is not finite) and `x` minus it; constant to derivatives, since it cancels.
-fn shifted(b: &mut ProgramBuilder, x: ValueId, axes: &[u32]) -> Result<(ValueId, ValueId)> {
+/// `x` minus its maximum over axes, which is constant to derivatives, since it cancels.
+fn below_max(b: &mut ProgramBuilder, x: ValueId, axes: &[u32]) -> Result<ValueId> {
     let max = b.max(x, axes)?;
-    let finite = b.is_finite(max)?;
-    let zero = b.constant_like(max, 0.0)?;
-    let shift = b.select(finite, max, zero)?;
-    let shift = b.stop_gradient(shift)?;
-    let wide = expand(b, shift, x, axes)?;
-    Ok((shift, b.sub(x, wide)?))
+    let max = b.stop_gradient(max)?;
+    let wide = expand(b, max, x, axes)?;
+    b.sub(x, wide)
 }
 
 /// Repeats a reduction over `axes` to the shape of its operand.

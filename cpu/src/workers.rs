@@ -36,12 +36,13 @@ pub(crate) struct Split {
 
 impl Split {
     /// Runs both.
-    pub fn join<A: Send, B: Send>(
-        self,
-        first: impl FnOnce() -> A + Send,
-        second: impl FnOnce() -> B + Send,
-    ) -> (A, B) {
+    pub fn join<A: Send, B: Send>(self, first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B + Send) -> (A, B) {
         if self.parallel { rayon::join(first, second) } else { (first(), second()) }
+    }
+
+    /// The same leave, or none if the work is not worth splitting.
+    pub fn only_if(self, worth: bool) -> Self {
+        Self { parallel: self.parallel && worth }
     }
 
     /// Runs `work` for each block of `0..count`.

@@ -54,7 +54,8 @@ impl EngineRegistration {
         &self.target.engine_id
     }
 
-    pub(crate) fn provider(&self) -> &dyn Provider {
+    /// Who chooses the kernels.
+    pub fn provider(&self) -> &dyn Provider {
         &*self.provider
     }
 }

@@ -9,8 +9,8 @@ use tenferro_core::{DType, Layout, Tensor, TensorRead};
 use crate::cache::{CacheStats, PreparedCache};
 use crate::engine::{Engine, EngineTarget};
 use crate::error::{Error, Result};
-use crate::execute::{self, Output};
-use crate::prepare::{self, InputMeta, Prepared, ProgramRef};
+use crate::execute::{self, InputMeta, Output};
+use crate::prepare::{self, Prepared, ProgramRef};
 use crate::snapshot::{RuntimeBuilder, Snapshot};
 
 /// Prepares programs and runs them on the caller's engines.
@@ -102,10 +102,7 @@ impl Runtime {
     /// # Errors
     /// Those of `edit`, and [`Error::ConcurrentReconfiguration`] if another call published a
     /// configuration meanwhile; nothing is changed then.
-    pub fn reconfigure(
-        &self,
-        edit: impl FnOnce(RuntimeBuilder) -> Result<RuntimeBuilder>,
-    ) -> Result<u64> {
+    pub fn reconfigure(&self, edit: impl FnOnce(RuntimeBuilder) -> Result<RuntimeBuilder>) -> Result<u64> {
         let base = self.snapshot();
         let next = Arc::new(edit(RuntimeBuilder::edit(&base))?.snapshot(base.epoch + 1));
         let mut active = self.state.active.write().unwrap_or_else(PoisonError::into_inner);
@@ -146,11 +143,8 @@ impl Runtime {
     ) -> Result<Prepared> {
         let layouts = inputs.iter().map(|(_, shape)| Layout::col_major(shape));
         let layouts = layouts.collect::<Result<Vec<_>, _>>()?;
-        let inputs: Vec<_> = inputs
-            .iter()
-            .zip(&layouts)
-            .map(|(&(dtype, _), layout)| InputMeta { dtype, layout })
-            .collect();
+        let inputs: Vec<_> =
+            inputs.iter().zip(&layouts).map(|(&(dtype, _), layout)| InputMeta { dtype, layout }).collect();
         prepare::prepare(self, "Runtime::prepare_for_shapes", program.into(), &inputs, targets)
     }
 

@@ -19,8 +19,7 @@ impl Snapshot {
     /// The position of the registration that a target belongs to.
     pub fn engine(&self, call: &'static str, target: &EngineTarget) -> Result<usize> {
         let found = self.engines.iter().position(|engine| engine.engine_id() == &target.engine_id);
-        let index = found
-            .ok_or_else(|| Error::UnregisteredEngine { call, engine_id: target.engine_id.clone() })?;
+        let index = found.ok_or_else(|| Error::UnregisteredEngine { call, engine_id: target.engine_id.clone() })?;
         let registered = self.engines[index].target();
         if registered != target {
             let describe = |t: &EngineTarget| format!("{} in {:?}", t.context.type_name(), t.allocation_domain);

@@ -12,9 +12,14 @@ pub use operand::Operand;
 pub use prepared::Prepared;
 pub use results::Results;
 
-pub(crate) use destination::{Destination, Place, write_into};
-pub(crate) use operand::scalar;
-pub(crate) use program::{KernelProgram, Slot, of_dtype};
+#[doc(hidden)]
+pub use destination::{Destination, Place};
+#[doc(hidden)]
+pub use operand::scalar;
+#[doc(hidden)]
+pub use program::{KernelProgram, Slot, position};
+
+pub(crate) use destination::write_into;
 
 use crate::Result;
 use crate::program::SemanticProgram;

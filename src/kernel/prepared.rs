@@ -54,7 +54,8 @@ impl<K: Kernel<T>, T> Prepared<K, T> {
     /// reconfigured since, or an engine fails.
     pub fn run(&self, engines: &mut [&mut dyn Engine], arguments: impl Arguments<K::Inputs>) -> Result<K::Output> {
         let outputs = self.runtime.run(engines, &self.prepared, &arguments.read()?)?;
-        K::output(&mut Results::new(engines, outputs))
+        // There is a first engine: the runtime refuses to run on none.
+        K::output(&mut Results::new(&mut *engines[0], outputs))
     }
 
     /// The prepared program without its types.

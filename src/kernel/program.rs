@@ -49,8 +49,8 @@ impl Slot {
     }
 }
 
-/// The program for `T` among those of a generic kernel, which stand in the order of `DType`.
+/// Where the program for `T` stands among those of a generic kernel, which follow the order of `DType`.
 #[inline]
-pub fn of_dtype<T: Scalar>(programs: &'static [KernelProgram]) -> &'static KernelProgram {
-    &programs[T::DTYPE as usize]
+pub const fn position<T: Scalar>() -> usize {
+    T::DTYPE as usize
 }

@@ -8,7 +8,7 @@ use tenferro::runtime::Engine;
 tenferro! {
     /// Counts the entries above a bound, and says where the first largest stands.
     pub fn survey(x: f64[n], bound: f64) -> (above: i64, place: i64) {
-        (sum(x > bound as i64), argmax(x))
+        (sum((x > bound) as i64), argmax(x))
     }
 }
 

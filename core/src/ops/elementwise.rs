@@ -136,8 +136,9 @@ pub(super) const RSQRT: Row = Row {
     doc: "`1 / sqrt(x)`",
     derivative: Derivative::Nonlinear(|l| {
         let half = constant(l, l.output, -0.5)?;
-        let ratio = l.b.div(l.output, l.inputs[0])?;
-        let factor = l.b.mul(half, ratio)?;
+        let square = l.b.mul(l.output, l.output)?;
+        let cube = l.b.mul(square, l.output)?;
+        let factor = l.b.mul(half, cube)?;
         some(times(l, factor))
     }),
     ..UNARY
@@ -301,9 +302,15 @@ pub(super) const REM: Row = Row {
     derivative: Derivative::Nonlinear(|l| {
         let b = match l.tangents[1] {
             Some(t) => {
-                let multiple = l.b.sub(l.output, l.inputs[0])?;
-                let quotient = l.b.div(multiple, l.inputs[1])?;
-                let factor = l.b.stop_gradient(quotient)?;
+                // -trunc(a / b); an infinite quotient is its own truncation
+                let quotient = l.b.div(l.inputs[0], l.inputs[1])?;
+                let one = constant(l, quotient, 1.0)?;
+                let fraction = l.b.rem(quotient, one)?;
+                let whole = l.b.sub(quotient, fraction)?;
+                let finite = l.b.is_finite(quotient)?;
+                let truncated = l.b.select(finite, whole, quotient)?;
+                let truncated = l.b.stop_gradient(truncated)?;
+                let factor = l.b.neg(truncated)?;
                 Some(l.b.mul(t, factor)?)
             }
             None => None,

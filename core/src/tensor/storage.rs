@@ -15,6 +15,10 @@ const ALIGNMENT: usize = 64;
 /// written instead of mapped.
 const BASE_ALIGNMENT: usize = 16;
 
+/// From this size on memory is put on huge pages where the system grants them: mapping small ones takes longer than
+/// most kernels that fill them.
+const HUGE: usize = 4 << 20;
+
 /// Elements of one dtype, shared by every tensor that is a view of them.
 #[derive(Clone)]
 pub(super) struct Storage {
@@ -153,6 +157,9 @@ impl Memory {
             .and_then(|size| alloc::Layout::from_size_align(size, BASE_ALIGNMENT).ok())
             .ok_or_else(out_of_memory)?;
         let base = NonNull::new(allocate(layout)).ok_or_else(out_of_memory)?;
+        if capacity >= HUGE {
+            advise_huge_pages(base, layout.size());
+        }
         let shift = base.as_ptr().addr().wrapping_neg() % ALIGNMENT;
         Ok(Memory {
             // SAFETY: a multiple of `BASE_ALIGNMENT` is at most `ALIGNMENT - BASE_ALIGNMENT` short of one of
@@ -172,13 +179,37 @@ impl Drop for Memory {
     }
 }
 
+/// Asks for huge pages. Only a hint: where it is refused, nothing changes.
+#[cfg(target_os = "linux")]
+fn advise_huge_pages(start: NonNull<u8>, len: usize) {
+    use std::ffi::{c_int, c_void};
+
+    const PAGE: usize = 4096;
+    const MADV_HUGEPAGE: c_int = 14;
+
+    // SAFETY: this is how the C library, which std links, declares it.
+    unsafe extern "C" {
+        fn madvise(start: *mut c_void, len: usize, advice: c_int) -> c_int;
+    }
+
+    let before = start.addr().get() % PAGE;
+    // SAFETY: the advice changes neither contents nor access of any page, and none beyond those of the allocation
+    // are named.
+    unsafe {
+        madvise(start.as_ptr().wrapping_sub(before).cast(), before + len, MADV_HUGEPAGE);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn advise_huge_pages(_: NonNull<u8>, _: usize) {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn memory_is_aligned_and_zeroed() {
-        for len in [0, 1, 15, 16, 17, 1000] {
+        for len in [0, 1, 15, 16, 17, 1000, 1 << 20] {
             let storage = Storage::zeroed(DType::F64, len).unwrap();
             let slice = storage.slice::<f64>().unwrap();
             assert_eq!(slice.as_ptr().addr() % ALIGNMENT, 0);

@@ -134,7 +134,7 @@ impl<T: Scalar, const R: usize> TypedTensor<T, R> {
     /// # Panics
     /// There is no memory for the result.
     pub fn map<U: Scalar>(&self, f: impl FnMut(T) -> U) -> TypedTensor<U, R> {
-        let mapped = self.iter().map(f).collect();
+        let mapped = self.to_vec_col_major().into_iter().map(f).collect();
         or_out_of_memory(TypedTensor::from_vec_col_major(self.shape(), mapped))
     }
 

@@ -40,6 +40,8 @@ fn exponents_where_sizes_differ_or_are_extreme() {
     assert_eq!(shown([1e6_f32]), "[1.e+06]");
     assert_eq!(shown([-1.5e-200, 2e200]), "[-1.5e-200  2.0e+200]");
     assert_eq!(shown([0.0, 0.0]), "[0. 0.]");
+    // The shortest decimal that reads back as this `f32` is 8.519087e-6; the next digit is not 0.
+    assert_eq!(shown([-8.519087e-6_f32, 1.2459948e-5]), "[-8.5190868e-06  1.2459948e-05]");
 }
 
 #[test]
@@ -62,6 +64,8 @@ fn complex_numbers() {
 fn integers_and_booleans() {
     assert_eq!(shown([1, -10, 100]), "[  1 -10 100]");
     assert_eq!(shown([true, false]), "[ True False]");
+    assert_eq!(shown([true, true]), "[ True  True]");
+    assert_eq!(format!("{:?}", Tensor::scalar(true)), "tensor(True, dtype=bool)");
     assert_eq!(shown([i64::MIN]), "[-9223372036854775808]");
 }
 

@@ -1,6 +1,6 @@
 //! Bringing a few strided elements together, so that kernels see slices.
 
-use crate::nest::Axis;
+use crate::nest::{Axis, Walk};
 
 /// Copies the points of a nest, the first axis fastest, to `out`, which has room for just these.
 ///
@@ -26,6 +26,20 @@ pub(crate) fn gather<T: Copy>(data: &[T], start: isize, axes: &[Axis<1>], out: &
                 position += outer.strides[0];
             }
         }
+    }
+}
+
+/// Copies the points of a nest from number `first` on to `out`.
+pub(crate) fn gather_points<T: Copy>(data: &[T], start: isize, axes: &[Axis<1>], first: usize, mut out: &mut [T]) {
+    let Some((row, outer)) = axes.split_first() else { return gather(data, start, axes, out) };
+    let mut walk = Walk::new(outer, [start], first / row.extent);
+    let mut i = first % row.extent;
+    while !out.is_empty() {
+        let (part, rest) = out.split_at_mut((row.extent - i).min(out.len()));
+        gather_row(data, walk.positions[0] + i as isize * row.strides[0], row.strides[0], part);
+        walk.step();
+        i = 0;
+        out = rest;
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod copy;
 mod gather;
+mod place;
 
-pub(crate) use copy::copy;
-pub(crate) use gather::gather;
+pub(crate) use copy::{CopyAxes, copy};
+pub(crate) use gather::{gather, gather_points};
+pub(crate) use place::{concatenate, copy_view, embed_diagonal, iota, pad};

@@ -10,7 +10,7 @@ use tenferro_core::{Tensor, TensorView};
 use tenferro_runtime::Result;
 
 pub(crate) use elements::{Element, Elements, ElementsMut};
-pub(crate) use kernels::{Kernel, kernel, mul};
+pub(crate) use kernels::{Kernel, kernel, product};
 
 use crate::nest::{Axes, Axis, Walk, advance, axes_of, fuse, operand, points, tile};
 use crate::workers::Workers;
@@ -161,8 +161,11 @@ impl<const N: usize> Loops<'_, N> {
         let mut sources = self.sources(&square, SIDE * SIDE);
         for point in 0..points(&rest) {
             let outer = Walk::new(&rest, starts, point).positions;
-            let output_axes: Axes<1> =
-                rest.iter().zip(&rest_sizes).map(|(axis, &size)| Axis { extent: axis.extent, strides: [size as isize] }).collect();
+            let output_axes: Axes<1> = rest
+                .iter()
+                .zip(&rest_sizes)
+                .map(|(axis, &size)| Axis { extent: axis.extent, strides: [size as isize] })
+                .collect();
             let offset = Walk::new(&output_axes, [0], point).positions[0] as usize;
             for j in (0..column.extent).step_by(SIDE) {
                 for i in (0..row.extent).step_by(SIDE) {

@@ -45,19 +45,19 @@ impl Signature {
     pub fn read(kernel: &syntax::Kernel, diagnostics: &mut Diagnostics) -> Self {
         let errors = diagnostics.len();
         let generic = kernel.generic.as_ref().map(|generic| read_generic(generic, diagnostics));
-        let mut reader =
-            Reader { generic: generic.as_ref(), sizes: Sizes::default(), guards: Vec::new(), diagnostics };
+        let mut reader = Reader { generic: generic.as_ref(), sizes: Sizes::default(), guards: Vec::new(), diagnostics };
         for param in &kernel.params {
             param.ty.dims.iter().for_each(|dim| reader.declare(dim));
         }
         let (params, param_types): (Vec<_>, Vec<_>) = reader.params(&kernel.params);
-        reader.solvable(kernel, &param_types);
+        reader.solvable(kernel);
         let (outputs, output_types) = reader.outputs(&kernel.outputs);
         let Reader { sizes, guards, .. } = reader;
         if let Some(generic) = &generic
             && !params.iter().any(|param| param.dtype == DTypeRef::Generic)
         {
-            let message = format!("no argument has the dtype `{}`: it could not be chosen when the kernel is run", generic.ident);
+            let message =
+                format!("no argument has the dtype `{}`: it could not be chosen when the kernel is run", generic.ident);
             diagnostics.error(&generic.ident, message);
         }
         let wrt = read_grad(kernel, &params, &param_types, diagnostics);
@@ -155,8 +155,13 @@ impl Reader<'_> {
 
     fn ty(&mut self, ty: &syntax::Type) -> (DTypeRef, Option<Type>) {
         let dims: Vec<Option<SymDim>> = ty.dims.iter().map(|dim| self.sizes.read(dim, self.diagnostics)).collect();
-        for dim in &ty.dims {
+        for (dim, value) in ty.dims.iter().zip(&dims) {
             self.divisions(dim);
+            if let Some(extent) = value.as_ref().and_then(SymDim::as_const)
+                && extent < 0
+            {
+                self.diagnostics.error(dim.place, format!("an extent cannot be negative, but this is {extent}"));
+            }
         }
         let dtype = dtype(&ty.dtype, self.generic, self.diagnostics);
         let shape: Option<Vec<SymDim>> = dims.into_iter().collect();
@@ -198,14 +203,15 @@ impl Reader<'_> {
     }
 
     /// Every size must be read off an axis `scale * size + offset`.
-    fn solvable(&mut self, kernel: &syntax::Kernel, types: &[Option<Type>]) {
-        let shapes = || types.iter().flatten().flat_map(|ty| ty.shape.iter());
+    fn solvable(&mut self, kernel: &syntax::Kernel) {
+        let mut silent = Diagnostics::default();
+        let dims = kernel.params.iter().flat_map(|param| &param.ty.dims);
+        let extents: Vec<SymDim> = dims.clone().filter_map(|dim| self.sizes.read(dim, &mut silent)).collect();
         for (i, name) in self.sizes.names().iter().enumerate() {
             let id = SizeId(i as u32);
-            if shapes().any(|dim| dim.as_affine().is_some_and(|(size, ..)| size == id)) {
+            if extents.iter().any(|dim| dim.as_affine().is_some_and(|(size, ..)| size == id)) {
                 continue;
             }
-            let dims = kernel.params.iter().flat_map(|param| &param.ty.dims);
             let Some(place) = dims.clone().find_map(|dim| place_of(dim, name)) else { continue };
             let message = format!(
                 "the size `{name}` cannot be solved from the shapes of the arguments: let it stand alone on one axis, \
@@ -266,7 +272,8 @@ fn read_grad(
         return (0..params.len()).filter(|&i| differentiable(&params[i])).collect();
     };
     if names.is_empty() {
-        diagnostics.error(&kernel.name, "`#[grad()]` names no argument: write `#[grad(x)]`, or leave it out to have all");
+        diagnostics
+            .error(&kernel.name, "`#[grad()]` names no argument: write `#[grad(x)]`, or leave it out to have all");
     }
     let mut wrt = Vec::new();
     for name in names {

@@ -5,7 +5,7 @@ use syn::Ident;
 use tenferro_core::ops::CoreOp;
 use tenferro_core::shape::SymDim;
 use tenferro_core::{DType, DTypeSet};
-use tenferro_einsum::PlanSpec;
+use tenferro_einsum::EinsumOp;
 
 use crate::functions::Function;
 use crate::lowered::{Bound, Generic, LoweredOutputs, LoweredParam};
@@ -58,7 +58,12 @@ pub struct Local(pub usize);
 pub enum Step {
     Let(Local, Expr),
     /// A call of a kernel of the same block.
-    Call { kernel: usize, generic: Option<Elem>, args: Vec<Expr>, results: Vec<Local> },
+    Call {
+        kernel: usize,
+        generic: Option<Elem>,
+        args: Vec<Expr>,
+        results: Vec<Local>,
+    },
 }
 
 /// The dtype of an expression.
@@ -142,17 +147,7 @@ pub enum Kind {
     Cast(Box<Expr>),
     /// A core operation with one operand that keeps the dtype.
     Core(CoreOp, Box<Expr>),
-    Einsum(Einsum, Vec<Expr>),
-}
-
-/// The labels of an einsum.
-#[derive(Clone, Debug)]
-pub struct Einsum {
-    pub inputs: Vec<Vec<u32>>,
-    pub output: Vec<u32>,
-    /// Axes (operand, axis) of extent 1 that stretch.
-    pub stretch: Vec<(u32, u32)>,
-    pub plan: PlanSpec,
+    Einsum(EinsumOp, Vec<Expr>),
 }
 
 impl Expr {
@@ -162,6 +157,16 @@ impl Expr {
 
     pub fn rank(&self) -> usize {
         self.shape.len()
+    }
+
+    /// The size of the tree.
+    pub fn nodes(&self) -> usize {
+        let args = match &self.kind {
+            Kind::Elementwise(_, args) | Kind::Einsum(_, args) => args.iter().map(Expr::nodes).sum(),
+            Kind::Reduce(_, _, arg) | Kind::Core(_, arg) | Kind::Cast(arg) => arg.nodes(),
+            Kind::Local(_) | Kind::Integer(_) | Kind::Float(_) | Kind::Bool(_) | Kind::Size(_) => 0,
+        };
+        args + 1
     }
 
     /// A core operation that keeps the dtype.

@@ -108,6 +108,7 @@ impl Role {
 /// The struct of a kernel, the struct of its named outputs, and its methods.
 pub(super) fn emit(kernel: &LoweredKernel) -> TokenStream {
     let LoweredKernel { attrs, vis, name, .. } = kernel;
+    let gap = attrs.iter().any(|attr| attr.path().is_ident("doc")).then(|| quote!(#[doc = ""]));
     let conditions: Vec<_> = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
     let output_struct = output_struct(kernel);
     let why_not = why_not_differentiable(kernel).map(|reason| {
@@ -120,7 +121,7 @@ pub(super) fn emit(kernel: &LoweredKernel) -> TokenStream {
     let parameter_names = kernel.params.iter().map(|p| &p.ident);
     quote! {
         #(#attrs)*
-        #[doc = ""]
+        #gap
         #[doc = #signature]
         #why_not
         #[allow(non_camel_case_types, dead_code)]
@@ -174,9 +175,8 @@ struct Emission<'a> {
 impl<'a> Emission<'a> {
     fn new(kernel: &'a LoweredKernel) -> Self {
         let signature = Signature::new(kernel, quote!(__t));
-        let differentiable = !kernel.wrt.is_empty()
-            && !signature.cotangents().is_empty()
-            && why_not_differentiable(kernel).is_none();
+        let differentiable =
+            !kernel.wrt.is_empty() && !signature.cotangents().is_empty() && why_not_differentiable(kernel).is_none();
         let scalar = signature.is_real_scalar();
         let derivatives = DERIVATIVES.iter().filter(|role| differentiable && (scalar || !role.scalar_only)).collect();
         Self { kernel, signature, derivatives }
@@ -214,7 +214,7 @@ impl<'a> Emission<'a> {
                 }
             })
             .collect();
-        let tables = tables.into_statics();
+        let tables = tables.into_declarations();
         Some(quote! {
             mod programs {
                 use ::tenferro::__private::program::*;
@@ -224,15 +224,15 @@ impl<'a> Emission<'a> {
         })
     }
 
-    /// A reference to the program of a role, for the dtype at hand.
+    /// The program of a role, for the dtype at hand.
     fn program(&self, role: &Role) -> TokenStream {
         let table = ident(role.table);
         match &self.kernel.generic {
             Some(generic) => {
                 let generic = &generic.ident;
-                quote!(__t::of_dtype::<#generic>(&programs::#table))
+                quote!(programs::#table[__t::position::<#generic>()])
             }
-            None => quote!(&programs::#table),
+            None => quote!(programs::#table),
         }
     }
 
@@ -243,14 +243,16 @@ impl<'a> Emission<'a> {
 
     fn implementation(&self) -> TokenStream {
         let name = &self.kernel.name;
-        let methods = self.roles().map(|role| self.method(role));
+        let run = self.method(&PRIMAL);
+        let derivatives = self.derivatives.iter().map(|role| self.method(role));
         let accessors = self.roles().map(|role| self.accessor(role));
         let (run_into, prepare, kernel_trait) = (self.run_into(), self.prepare(), self.kernel_trait());
         quote! {
             impl #name {
-                #(#methods)*
+                #run
                 #run_into
                 #prepare
+                #(#derivatives)*
                 #(#accessors)*
             }
             #kernel_trait
@@ -260,7 +262,7 @@ impl<'a> Emission<'a> {
     fn accessor(&self, role: &Role) -> TokenStream {
         let (name, generics) = (role.accessor(), self.signature.generics());
         let program = self.program(role);
-        let body = self.body(quote!(&(#program).program));
+        let body = self.body(quote!(&#program.program));
         let doc = format!(" The program behind [`{}`](Self::{}), made while compiling.", role.method, role.method);
         quote! {
             #[doc = #doc]
@@ -292,7 +294,7 @@ impl<'a> Emission<'a> {
         let taken = tuple(packs.iter().map(|pack| pack.take(&results)));
         let program = self.program(role);
         let body = self.body(quote! {
-            let mut #results = __t::call(#session, #program, &[#(#reads),*])?;
+            let mut #results = __t::call(#session, &#program, &[#(#reads),*])?;
             Ok(#taken)
         });
         let doc = format!(" {}", role.doc.replace("{wrt}", &self.signature.wrt_text()));
@@ -321,7 +323,7 @@ impl<'a> Emission<'a> {
         });
         let program = self.program(&PRIMAL);
         let body = self.body(quote! {
-            __t::call_into(#session, #program, &[#(#reads),*], &mut [#(#names),*])
+            __t::call_into(#session, &#program, &[#(#reads),*], &mut [#(#names),*])
         });
         let shapes = self.signature_doc();
         quote! {
@@ -379,7 +381,7 @@ impl<'a> Emission<'a> {
         let (ty, taken) = (self.signature.pack_type(&output), output.take(&results));
         let (program, take) = {
             let program = self.program(&PRIMAL);
-            (self.body(quote!(&(#program).program)), self.body(quote!(Ok(#taken))))
+            (self.body(quote!(&#program.program)), self.body(quote!(Ok(#taken))))
         };
         quote! {
             impl #generics __t::Kernel #arguments for #name {

@@ -162,7 +162,7 @@ fn scalar(value: ScalarValue) -> TokenStream {
 }
 
 /// A literal token has no sign of its own in source text, so the sign is written before it.
-fn integer(value: i64) -> TokenStream {
+pub(super) fn integer(value: i64) -> TokenStream {
     let digits = Literal::u64_unsuffixed(value.unsigned_abs());
     if value < 0 { quote!(-#digits) } else { quote!(#digits) }
 }

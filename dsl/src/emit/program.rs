@@ -1,21 +1,24 @@
 //! Semantic programs as `static` tables.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
-use tenferro_core::extension::ExtensionOp;
-use tenferro_core::program::{Guard, Input, Node, Op, Output, SemanticProgram, Size, ValueId, ValueMeta};
-use tenferro_core::shape::SymDim;
+use tenferro_core::extension::ExtensionRef;
+use tenferro_core::program::{Guard, Input, Node, Op, Output, SemanticProgram, Size, ValueMeta};
+use tenferro_core::shape::{SizeId, SymDim};
 
-use super::extension;
-use super::op::{core_op, dtype, hexadecimal, ident, index, sym_dim, variant};
+use super::extension::{self, Payload};
+use super::op::{core_op, dtype, hexadecimal, ident, index, integer, sym_dim, variant};
 
-/// What the programs of one kernel share: lists of extents and extension payloads, each one `static`.
+/// What the programs of one kernel share, each written once: lists of extents, types of values,
+/// extension payloads, and the sizes.
 #[derive(Default)]
 pub(super) struct Tables {
     dims: Vec<Vec<SymDim>>,
-    payloads: Vec<(Ident, TokenStream)>,
-    statics: TokenStream,
+    types: Vec<ValueMeta>,
+    payloads: Vec<ExtensionRef>,
+    sizes: Vec<Vec<Size>>,
     size_names: Vec<String>,
+    declarations: TokenStream,
 }
 
 impl Tables {
@@ -25,8 +28,8 @@ impl Tables {
     }
 
     /// The declarations of everything that was asked for.
-    pub fn into_statics(self) -> TokenStream {
-        self.statics
+    pub fn into_declarations(self) -> TokenStream {
+        self.declarations
     }
 
     /// A reference to the table of these extents.
@@ -35,67 +38,96 @@ impl Tables {
             return quote!(&[]);
         }
         let position = self.dims.iter().position(|known| known == dims).unwrap_or_else(|| {
-            self.declare_dims(dims);
-            self.dims.len() - 1
+            let position = self.dims.len();
+            let (name, doc) = (numbered("D", position), format!(" {}", self.shape_text(dims)));
+            let (count, values) = (Literal::usize_unsuffixed(dims.len()), dims.iter().map(sym_dim));
+            self.declarations.extend(quote! {
+                #[doc = #doc]
+                static #name: [SymDim; #count] = [#(#values),*];
+            });
+            self.dims.push(dims.to_vec());
+            position
         });
-        let name = dims_name(position);
+        let name = numbered("D", position);
         quote!(&#name)
     }
 
-    fn declare_dims(&mut self, dims: &[SymDim]) {
-        let name = dims_name(self.dims.len());
-        let size_name = |id: tenferro_core::shape::SizeId| match self.size_names.get(id.0 as usize) {
+    /// The constant of this dtype and shape.
+    fn value_type(&mut self, meta: &ValueMeta) -> Ident {
+        let position = self.types.iter().position(|known| known == meta).unwrap_or_else(|| {
+            let position = self.types.len();
+            let doc = format!(" {}{}", meta.dtype, self.shape_text(&meta.shape));
+            let (name, dtype, dims) = (numbered("T", position), dtype(meta.dtype), self.dims(&meta.shape));
+            self.declarations.extend(quote! {
+                #[doc = #doc]
+                const #name: ValueMeta = value(#dtype, #dims);
+            });
+            self.types.push(meta.clone());
+            position
+        });
+        numbered("T", position)
+    }
+
+    /// The `static` that holds this payload.
+    fn payload(&mut self, op: &ExtensionRef) -> Ident {
+        let position = self.payloads.iter().position(|known| known == op).unwrap_or_else(|| {
+            let position = self.payloads.len();
+            let Payload { kind, value } = extension::payload(&**op);
+            let (name, doc) = (numbered("E", position), format!(" {}", extension::describe(&**op)));
+            self.declarations.extend(quote! {
+                #[doc = #doc]
+                static #name: #kind = #value;
+            });
+            self.payloads.push(op.clone());
+            position
+        });
+        numbered("E", position)
+    }
+
+    /// The `static` that holds these sizes.
+    fn sizes(&mut self, sizes: &[Size]) -> Ident {
+        let position = self.sizes.iter().position(|known| known == sizes).unwrap_or_else(|| {
+            let position = self.sizes.len();
+            let values = sizes.iter().map(|Size { name, input, axis, scale, offset }| {
+                let (input, axis, scale, offset) = (index(*input), index(*axis), integer(*scale), integer(*offset));
+                quote!(size_of(#name, #input, #axis, #scale, #offset))
+            });
+            let (name, count) = (numbered("S", position), Literal::usize_unsuffixed(sizes.len()));
+            self.declarations.extend(quote!(static #name: [Size; #count] = [#(#values),*];));
+            self.sizes.push(sizes.to_vec());
+            position
+        });
+        numbered("S", position)
+    }
+
+    fn shape_text(&self, dims: &[SymDim]) -> String {
+        if dims.is_empty() {
+            return String::new();
+        }
+        let size_name = |id: SizeId| match self.size_names.get(id.0 as usize) {
             Some(name) => name.clone(),
             None => format!("s{}", id.0),
         };
-        let text: Vec<_> = dims.iter().map(|dim| dim.display_with(&size_name)).collect();
-        let doc = format!(" [{}]", text.join(", "));
-        let (count, values) = (dims.len(), dims.iter().map(sym_dim));
-        let count = index(count as u32);
-        self.statics.extend(quote! {
-            #[doc = #doc]
-            static #name: [SymDim; #count] = [#(#values),*];
-        });
-        self.dims.push(dims.to_vec());
-    }
-
-    /// The name of the `static` that holds this payload.
-    fn payload(&mut self, op: &dyn ExtensionOp) -> Ident {
-        let extension::Payload { kind, value } = extension::payload(op);
-        let text = value.to_string();
-        if let Some((name, _)) = self.payloads.iter().find(|(_, known)| known.to_string() == text) {
-            return name.clone();
-        }
-        let name = ident(&format!("E{}", self.payloads.len()));
-        let doc = format!(" {}", extension::describe(op));
-        self.statics.extend(quote! {
-            #[doc = #doc]
-            static #name: #kind = #value;
-        });
-        self.payloads.push((name.clone(), value));
-        name
+        let text: Vec<_> = dims.iter().map(|dim| dim.display_with(&size_name).to_string()).collect();
+        format!("[{}]", text.join(", "))
     }
 }
 
-fn dims_name(position: usize) -> Ident {
-    ident(&format!("D{position}"))
+fn numbered(prefix: &str, position: usize) -> Ident {
+    ident(&format!("{prefix}{position}"))
 }
 
 /// The constant expression of a program.
 pub(super) fn program(program: &SemanticProgram, tables: &mut Tables) -> TokenStream {
-    let name = program.name();
-    let sizes = program.sizes().iter().map(|Size { name, input, axis, scale, offset }| {
-        let (input, axis) = (index(*input), index(*axis));
-        quote!(Size { name: B(#name), input: #input, axis: #axis, scale: #scale, offset: #offset })
-    });
-    let inputs = program.inputs().iter().map(|Input { name }| quote!(Input { name: B(#name) }));
-    let values: Vec<_> = program.values().iter().map(|meta| value_meta(meta, tables)).collect();
+    let (name, sizes) = (program.name(), tables.sizes(program.sizes()));
+    let inputs = program.inputs().iter().map(|Input { name }| quote!(input(#name)));
+    let values: Vec<_> = program.values().iter().map(|meta| tables.value_type(meta)).collect();
     let nodes: Vec<_> = program.nodes().iter().map(|node| self::node(node, tables)).collect();
     let outputs = program.outputs().iter().map(|Output { name, value }| {
-        let value = value_id(*value);
+        let value = index(value.0);
         match name {
-            Some(name) => quote!(Output { name: Some(B(#name)), value: #value }),
-            None => quote!(Output { name: None, value: #value }),
+            Some(name) => quote!(named(#name, #value)),
+            None => quote!(output(#value)),
         }
     });
     let guards = program.guards().iter().map(|Guard { lhs, relation, rhs, reason }| {
@@ -106,7 +138,7 @@ pub(super) fn program(program: &SemanticProgram, tables: &mut Tables) -> TokenSt
     quote! {
         SemanticProgram {
             name: B(#name),
-            sizes: B(&[#(#sizes),*]),
+            sizes: B(&#sizes),
             inputs: B(&[#(#inputs),*]),
             values: B(&[#(#values),*]),
             nodes: B(&[#(#nodes),*]),
@@ -117,27 +149,17 @@ pub(super) fn program(program: &SemanticProgram, tables: &mut Tables) -> TokenSt
     }
 }
 
-fn value_meta(meta: &ValueMeta, tables: &mut Tables) -> TokenStream {
-    let (dtype, dims) = (dtype(meta.dtype), tables.dims(&meta.shape));
-    quote!(value(#dtype, #dims))
-}
-
 fn node(node: &Node, tables: &mut Tables) -> TokenStream {
-    let inputs = node.inputs.iter().map(|v| value_id(*v));
-    let first_output = value_id(node.first_output);
+    let inputs = node.inputs.iter().map(|input| index(input.0));
+    let first_output = index(node.first_output.0);
     match &node.op {
         Op::Core(op) => {
             let op = core_op(op, tables);
-            quote!(core(#op, &[#(#inputs),*], #first_output))
+            quote!(core(#first_output, #op, &[#(V(#inputs)),*]))
         }
         Op::Extension(op) => {
-            let (payload, count) = (tables.payload(&**op), index(node.output_count));
-            quote!(extension(&#payload, &[#(#inputs),*], #first_output, #count))
+            let (payload, count) = (tables.payload(op), index(node.output_count));
+            quote!(extension(#first_output, #count, &#payload, &[#(V(#inputs)),*]))
         }
     }
-}
-
-fn value_id(id: ValueId) -> TokenStream {
-    let id = index(id.0);
-    quote!(V(#id))
 }

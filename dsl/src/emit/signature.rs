@@ -137,13 +137,18 @@ impl<'a> Signature<'a> {
 
     /// `(q: T[n, d], k: T[m, d]) -> T[n]` for documentation.
     pub fn text(&self) -> String {
-        let params = self.kernel.params.iter().map(|p| {
-            format!("{}: {}", p.ident, self.type_text(param_type(p), &p.shape_text))
-        });
-        let outputs: Vec<_> = self.kernel.outputs.list.iter().map(|o| {
-            let ty = self.type_text(output_type(o), &o.shape_text);
-            o.name.as_ref().map_or(ty.clone(), |name| format!("{name}: {ty}"))
-        }).collect();
+        let params =
+            self.kernel.params.iter().map(|p| format!("{}: {}", p.ident, self.type_text(param_type(p), &p.shape_text)));
+        let outputs: Vec<_> = self
+            .kernel
+            .outputs
+            .list
+            .iter()
+            .map(|o| {
+                let ty = self.type_text(output_type(o), &o.shape_text);
+                o.name.as_ref().map_or(ty.clone(), |name| format!("{name}: {ty}"))
+            })
+            .collect();
         let outputs = match &outputs[..] {
             [one] if !self.kernel.outputs.named => one.clone(),
             several => format!("({})", several.join(", ")),
@@ -211,12 +216,13 @@ impl<'a> Signature<'a> {
     /// `q: impl Operand<T, 2>`; a bare scalar for rank 0.
     pub fn parameter(&self, argument: &Argument) -> TokenStream {
         let Argument { ident, ty, span } = argument;
-        let (root, scalar) = (&self.root, self.scalar(ty.dtype));
+        let scalar = self.scalar(ty.dtype);
         if ty.rank == 0 {
             return quote!(#ident: #scalar);
         }
         let rank = Literal::usize_unsuffixed(ty.rank);
-        quote_spanned!(*span=> #ident: impl #root::Operand<#scalar, #rank>)
+        // On the argument, so that rustc shows it beside a value of another type.
+        quote_spanned!(*span=> #ident: impl __t::Operand<#scalar, #rank>)
     }
 
     /// The type of a pack.
@@ -232,7 +238,7 @@ impl Argument {
     /// The argument as the runtime reads it.
     pub fn read(&self) -> TokenStream {
         let ident = &self.ident;
-        if self.ty.rank == 0 { quote!(__t::scalar(&#ident)?) } else { quote!(__t::Operand::read(&#ident)) }
+        if self.ty.rank == 0 { quote!(__t::scalar(&#ident)?) } else { quote!(#ident.read()) }
     }
 }
 

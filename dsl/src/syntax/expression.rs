@@ -52,10 +52,19 @@ fn operator(input: ParseStream<'_>) -> Result<Option<(BinaryOp, usize)>> {
     }
     for (present, message) in [
         (input.peek(Token![^]), "`^` is not an operator here: write `pow(x, 2)`"),
-        (input.peek(Token![@]), "`@` is not an operator here: write `einsum(\"ij,jk->ik\", a, b)` or `a[i, j] * b[j, k] -> [i, k]`"),
+        (
+            input.peek(Token![@]),
+            "`@` is not an operator here: write `einsum(\"ij,jk->ik\", a, b)` or `a[i, j] * b[j, k] -> [i, k]`",
+        ),
         (input.peek(Token![*]) && input.peek2(Token![*]), "`**` is not an operator here: write `pow(x, 2)`"),
-        (input.peek(Token![&]) && !input.peek(Token![&&]), "`&` is not an operator here: write `a && b`, which works element by element"),
-        (input.peek(Token![|]) && !input.peek(Token![||]), "`|` is not an operator here: write `a || b`, which works element by element"),
+        (
+            input.peek(Token![&]) && !input.peek(Token![&&]),
+            "`&` is not an operator here: write `a && b`, which works element by element",
+        ),
+        (
+            input.peek(Token![|]) && !input.peek(Token![||]),
+            "`|` is not an operator here: write `a || b`, which works element by element",
+        ),
     ] {
         if present {
             return Err(input.error(message));
@@ -180,11 +189,14 @@ fn primary(input: ParseStream<'_>) -> Result<Expr> {
         return literal(input);
     }
     if input.peek(Token![if]) {
-        return Err(input.error("there is no `if` in the language: `select(condition, a, b)` chooses element by element"));
+        return Err(
+            input.error("there is no `if` in the language: `select(condition, a, b)` chooses element by element")
+        );
     }
     if input.peek(Ident) {
         if input.peek2(Token![::]) {
-            return Err(input.error("Rust paths are not supported in a kernel yet: write the number, or pass it as an argument"));
+            return Err(input
+                .error("Rust paths are not supported in a kernel yet: write the number, or pass it as an argument"));
         }
         return named(input);
     }
@@ -215,9 +227,15 @@ fn literal(input: ParseStream<'_>) -> Result<Expr> {
     let literal: syn::Lit = input.parse()?;
     let place = Place::from(literal.span());
     let (kind, suffix) = match &literal {
-        syn::Lit::Int(value) => (ExprKind::Integer(value.base10_digits().parse().map_err(|_| {
-            syn::Error::new(value.span(), "this integer does not fit into i64")
-        })?), value.suffix()),
+        syn::Lit::Int(value) => (
+            ExprKind::Integer(
+                value
+                    .base10_digits()
+                    .parse()
+                    .map_err(|_| syn::Error::new(value.span(), "this integer does not fit into i64"))?,
+            ),
+            value.suffix(),
+        ),
         syn::Lit::Float(value) => {
             let number = value.base10_digits().parse().map_err(|_| syn::Error::new(value.span(), "not a number"))?;
             (ExprKind::Float(number), value.suffix())

@@ -37,12 +37,13 @@ fn skip_item(input: ParseStream<'_>) {
 fn item(input: ParseStream<'_>, diagnostics: &mut Diagnostics, block: &mut Block) -> Result<()> {
     let (attrs, grad) = attributes(input)?;
     if input.peek(Token![|]) || input.peek(Token![||]) {
+        block.expression = true;
         let kernel = anonymous(input, attrs, grad, diagnostics)?;
         if !block.kernels.is_empty() || !input.is_empty() {
-            let message = "an anonymous kernel must be all that its block holds: give it a name, `fn name(..) -> .. { }`";
+            let message =
+                "an anonymous kernel must be all that its block holds: give it a name, `fn name(..) -> .. { }`";
             diagnostics.error(&kernel.name, message);
         }
-        block.expression = true;
         block.kernels.push(kernel);
         return Ok(());
     }
@@ -129,12 +130,16 @@ fn generic(input: ParseStream<'_>) -> Result<GenericParam> {
     input.parse::<Token![<]>()?;
     let name = input.parse()?;
     if !input.peek(Token![:]) {
-        return Err(input.error("expected a bound: `T: Real` (f32 f64), `T: Float` (also c32 c64) or `T: Num` (also i32 i64)"));
+        return Err(
+            input.error("expected a bound: `T: Real` (f32 f64), `T: Float` (also c32 c64) or `T: Num` (also i32 i64)")
+        );
     }
     input.parse::<Token![:]>()?;
     let bound = input.parse()?;
     if input.peek(Token![,]) {
-        return Err(input.error("a kernel has at most one dtype parameter; sizes need none, they are named in the types"));
+        return Err(
+            input.error("a kernel has at most one dtype parameter; sizes need none, they are named in the types")
+        );
     }
     input.parse::<Token![>]>()?;
     Ok(GenericParam { name, bound })

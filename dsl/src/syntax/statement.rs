@@ -178,7 +178,9 @@ fn for_statement(input: ParseStream<'_>, diagnostics: &mut Diagnostics) -> Resul
     input.parse::<Token![in]>()?;
     let bound = |input: ParseStream<'_>| -> Result<i64> {
         if !input.peek(syn::LitInt) {
-            return Err(input.error("a loop is unrolled while compiling: its bounds are integers, `for i in 0..3 { .. }`"));
+            return Err(
+                input.error("a loop is unrolled while compiling: its bounds are integers, `for i in 0..3 { .. }`")
+            );
         }
         input.parse::<syn::LitInt>()?.base10_parse()
     };
@@ -196,7 +198,10 @@ fn for_statement(input: ParseStream<'_>, diagnostics: &mut Diagnostics) -> Resul
         match recovering(&content, diagnostics) {
             Step::Statement(statement) => body.push(statement),
             Step::Value(value) => {
-                diagnostics.error(value.place, "a loop has no value: bind it with `let name = ..;`, or `name = ..;` to go on with it");
+                diagnostics.error(
+                    value.place,
+                    "a loop has no value: bind it with `let name = ..;`, or `name = ..;` to go on with it",
+                );
             }
         }
     }

@@ -177,25 +177,6 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// As written.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Add => "+",
-            Self::Sub => "-",
-            Self::Mul => "*",
-            Self::Div => "/",
-            Self::Rem => "%",
-            Self::And => "&&",
-            Self::Or => "||",
-            Self::Eq => "==",
-            Self::Ne => "!=",
-            Self::Lt => "<",
-            Self::Le => "<=",
-            Self::Gt => ">",
-            Self::Ge => ">=",
-        }
-    }
-
     /// How tightly it binds, as in Rust.
     pub fn precedence(self) -> u8 {
         match self {

@@ -58,11 +58,11 @@ struct Used {
 
 impl PreparedCache {
     /// The entry of `key`, prepared if there is none. Failures are kept as well.
-    pub fn get_or_prepare(&self, key: Key, prepare: impl FnOnce() -> Result<Entry>) -> Result<Entry> {
+    pub fn get_or_prepare(&self, key: Key, prepare: impl FnOnce(&Key) -> Result<Entry>) -> Result<Entry> {
         if let Some(entry) = self.lock().find(&key) {
             return entry;
         }
-        let entry = prepare();
+        let entry = prepare(&key);
         self.lock().insert(key, entry)
     }
 

@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use smallvec::SmallVec;
+use tenferro_core::ops::CoreOp;
 use tenferro_core::program::ValueId;
 use tenferro_core::shape::SymDim;
-use tenferro_core::{CoreOp, DType, Layout, ScalarValue, Shape, Tensor};
+use tenferro_core::{DType, Layout, ScalarValue, Shape, Tensor, TensorView};
 
 use super::inputs::InputMeta;
 use crate::error::{Error, Result};
@@ -75,7 +76,11 @@ impl Bound {
 
     fn is_for(&self, inputs: &[InputMeta<'_>]) -> bool {
         self.inputs.len() == inputs.len()
-            && self.inputs.iter().zip(inputs).all(|((dtype, layout), input)| *dtype == input.dtype && layout == input.layout)
+            && self
+                .inputs
+                .iter()
+                .zip(inputs)
+                .all(|((dtype, layout), input)| *dtype == input.dtype && layout == input.layout)
     }
 }
 
@@ -87,6 +92,18 @@ impl Place {
     fn slot(slot: u32, shapes: &[Shape]) -> Result<Self> {
         let slot = slot as usize;
         Ok(Self::whole(Root::Slot(slot), Layout::col_major(&shapes[slot])?))
+    }
+
+    /// The value, of its root.
+    #[inline]
+    pub fn view_of<'v>(&self, root: TensorView<'v>) -> TensorView<'v> {
+        if !self.is_view {
+            return root;
+        }
+        match root.with_layout(self.layout.clone()) {
+            Ok(view) => view,
+            Err(error) => unreachable!("a binding is of the very layouts it is used with: {error}"),
+        }
     }
 
     fn view(&self, layout: Layout) -> Self {
@@ -161,12 +178,5 @@ fn indices(axes: &[u32]) -> Shape {
 }
 
 fn extents(dims: &[SymDim], sizes: &[usize]) -> Result<Shape> {
-    let extent = |dim: &SymDim| -> Result<usize> {
-        let extent = dim.eval(sizes)?;
-        usize::try_from(extent).map_err(|_| Error::Execution {
-            op: "shape".to_owned(),
-            message: format!("an extent is {extent} with sizes {sizes:?}"),
-        })
-    };
-    dims.iter().map(extent).collect()
+    Ok(dims.iter().map(|dim| dim.eval_extent(sizes)).collect::<Result<_, _>>()?)
 }

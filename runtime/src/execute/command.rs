@@ -17,12 +17,7 @@ pub trait Command: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Only what cannot be known before the data is seen.
-    fn execute(
-        &self,
-        engine: &mut dyn Engine,
-        inputs: &[TensorView<'_>],
-        outputs: &mut [&mut Tensor],
-    ) -> Result<()>;
+    fn execute(&self, engine: &mut dyn Engine, inputs: &[TensorView<'_>], outputs: &mut [&mut Tensor]) -> Result<()>;
 
     /// What is computed, for messages and profiles.
     fn name(&self) -> &str;

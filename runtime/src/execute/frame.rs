@@ -13,12 +13,15 @@ use crate::error::Result;
 use crate::prepare::{Plan, PreparedProgram, Step, Work};
 
 /// A place for one tensor.
-enum Slot<'o> {
+pub(super) enum Slot<'o> {
     Empty,
     Owned(Tensor),
     /// The caller's, which an output is computed into.
     Lent(&'o mut Tensor),
 }
+
+/// The slots of a run.
+pub(super) type Slots<'o> = SmallVec<[Slot<'o>; 4]>;
 
 impl Slot<'_> {
     fn tensor(&self) -> &Tensor {
@@ -26,6 +29,25 @@ impl Slot<'_> {
             Self::Owned(tensor) => tensor,
             Self::Lent(tensor) => tensor,
             Self::Empty => unreachable!("a value is read between its step and its release"),
+        }
+    }
+
+    fn tensor_mut(&mut self) -> &mut Tensor {
+        match self {
+            Self::Owned(tensor) => tensor,
+            Self::Lent(tensor) => tensor,
+            Self::Empty => unreachable!("a slot is filled before its step"),
+        }
+    }
+
+    /// The tensor, if it is the run's own.
+    fn take(&mut self) -> Option<Tensor> {
+        match mem::replace(self, Self::Empty) {
+            Self::Owned(tensor) => Some(tensor),
+            other => {
+                *self = other;
+                None
+            }
         }
     }
 }
@@ -38,17 +60,31 @@ pub(super) struct Frame<'f, 'a, 'o> {
     prepared: &'f PreparedProgram,
     bound: &'f Bound,
     inputs: &'f [TensorRead<'a>],
-    slots: SmallVec<[Slot<'o>; 4]>,
+    /// References, so that outputs can leave while they are written and inputs stay: a reference
+    /// moves at less cost than a tensor. All are here but within a step.
+    slots: SmallVec<[Option<&'f mut Slot<'o>>; 8]>,
 }
 
 impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
-    pub fn new(prepared: &'f PreparedProgram, bound: &'f Bound, inputs: &'f [TensorRead<'a>]) -> Self {
-        let slots = prepared.plan.slots.iter().map(|_| Slot::Empty).collect();
-        Self { prepared, bound, inputs, slots }
+    pub fn new(
+        prepared: &'f PreparedProgram,
+        bound: &'f Bound,
+        inputs: &'f [TensorRead<'a>],
+        slots: &'f mut Slots<'o>,
+    ) -> Self {
+        Self { prepared, bound, inputs, slots: slots.iter_mut().map(Some).collect() }
     }
 
     fn plan(&self) -> &'f Plan {
         &self.prepared.plan
+    }
+
+    fn slot(&self, slot: usize) -> &Slot<'o> {
+        self.slots[slot].as_deref().unwrap_or(&Slot::Empty)
+    }
+
+    fn take(&mut self, slot: usize) -> Option<Tensor> {
+        self.slots[slot].as_mut()?.take()
     }
 
     /// Lends tensors of the caller to the slots that end as outputs, and returns those that
@@ -58,9 +94,13 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
         let mut rest = Rest::new();
         for (value, tensor) in values.zip(outputs) {
             let place = self.bound.place(value);
-            match place.root {
-                Root::Slot(slot) if !place.is_view && writable(tensor) && matches!(self.slots[slot], Slot::Empty) => {
-                    self.slots[slot] = Slot::Lent(tensor);
+            let free = match place.root {
+                Root::Slot(slot) if !place.is_view && writable(tensor) => self.slots[slot].as_mut(),
+                _ => None,
+            };
+            match free {
+                Some(slot) if matches!(**slot, Slot::Empty) => {
+                    **slot = Slot::Lent(tensor);
                     rest.push(None);
                 }
                 _ => rest.push(Some(tensor)),
@@ -71,18 +111,15 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
 
     pub fn execute(&mut self, engines: &mut [&mut dyn Engine]) -> Result<()> {
         for step in &self.plan().steps {
-            let engine = &mut *engines[step.engine];
-            match &step.work {
-                Work::Command(_) => self.step(engine, step)?,
-                Work::Compact(value) => {
-                    let root = self.bound.place(*value).root;
-                    if root == Root::Slot(step.outputs[0] as usize) {
-                        self.step(engine, step)?;
-                    }
-                }
+            let needed = match step.work {
+                Work::Command(_) => true,
+                Work::Compact(value) => self.bound.place(value).root == Root::Slot(step.outputs[0] as usize),
+            };
+            if needed {
+                self.step(&mut *engines[step.engine], step)?;
             }
             for &slot in &step.release {
-                if let Slot::Owned(tensor) = mem::replace(&mut self.slots[slot as usize], Slot::Empty) {
+                if let Some(tensor) = self.take(slot as usize) {
                     engines[self.plan().slots[slot as usize].engine].recycle(tensor);
                 }
             }
@@ -91,59 +128,51 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
     }
 
     fn step(&mut self, engine: &mut dyn Engine, step: &Step) -> Result<()> {
-        // Outputs leave their slots while they are written, for the inputs are read from there.
-        let mut taken: SmallVec<[Slot<'o>; 1]> = SmallVec::new();
+        let mut taken: SmallVec<[&'f mut Slot<'o>; 2]> = SmallVec::new();
         for &slot in &step.outputs {
             let slot = slot as usize;
-            taken.push(match mem::replace(&mut self.slots[slot], Slot::Empty) {
-                Slot::Empty => {
+            if let Some(free) = self.slots[slot].take() {
+                if matches!(free, Slot::Empty) {
                     let dtype = self.plan().slots[slot].meta.dtype;
-                    Slot::Owned(engine.allocate(dtype, &self.bound.shapes[slot])?)
+                    *free = Slot::Owned(engine.allocate(dtype, &self.bound.shapes[slot])?);
                 }
-                present => present,
-            });
-        }
-        let mut outputs: SmallVec<[&mut Tensor; 1]> = SmallVec::new();
-        for slot in &mut taken {
-            match slot {
-                Slot::Owned(tensor) => outputs.push(tensor),
-                Slot::Lent(tensor) => outputs.push(tensor),
-                Slot::Empty => {}
+                taken.push(free);
             }
         }
-        match &step.work {
-            Work::Command(command) => {
-                let mut inputs: SmallVec<[TensorView<'_>; 3]> = SmallVec::new();
-                for &input in &step.inputs {
-                    inputs.push(self.view(input)?);
-                }
-                command.execute(engine, &inputs, &mut outputs)?;
-            }
-            Work::Compact(_) => engine.copy(&self.view(step.inputs[0])?, outputs[0])?,
-        }
-        for (&slot, tensor) in step.outputs.iter().zip(taken) {
-            self.slots[slot as usize] = tensor;
+        self.work(engine, step, taken.iter_mut().map(|slot| slot.tensor_mut()).collect())?;
+        for (&slot, filled) in step.outputs.iter().zip(taken) {
+            self.slots[slot as usize] = Some(filled);
         }
         Ok(())
     }
 
-    fn view(&self, value: ValueId) -> Result<TensorView<'_>> {
-        let place = self.bound.place(value);
-        let root = match place.root {
-            Root::Input(i) => return self.input_view(i, place),
-            Root::Scalar(i) => self.bound.scalars[i].view(),
-            Root::Slot(i) => self.slots[i].tensor().view(),
-        };
-        Ok(if place.is_view { root.with_layout(place.layout.clone())? } else { root })
+    fn work(&self, engine: &mut dyn Engine, step: &Step, mut outputs: SmallVec<[&mut Tensor; 2]>) -> Result<()> {
+        match &step.work {
+            Work::Command(command) => {
+                let inputs: SmallVec<[TensorView<'_>; 3]> = step.inputs.iter().map(|&input| self.view(input)).collect();
+                command.execute(engine, &inputs, &mut outputs)
+            }
+            Work::Compact(_) => engine.copy(&self.view(step.inputs[0]), outputs[0]),
+        }
     }
 
-    fn input_view(&self, input: usize, place: &Place) -> Result<TensorView<'a>> {
-        let root = self.inputs[input].view();
-        Ok(if place.is_view { root.with_layout(place.layout.clone())? } else { root })
+    #[inline]
+    fn view(&self, value: ValueId) -> TensorView<'_> {
+        let place = self.bound.place(value);
+        match place.root {
+            Root::Input(i) => self.input_view(i, place),
+            Root::Scalar(i) => place.view_of(self.bound.scalars[i].view()),
+            Root::Slot(i) => place.view_of(self.slot(i).tensor().view()),
+        }
+    }
+
+    #[inline]
+    fn input_view(&self, input: usize, place: &Place) -> TensorView<'a> {
+        place.view_of(self.inputs[input].view())
     }
 
     /// The outputs of [`run`](super::run).
-    pub fn into_outputs(mut self, engines: &mut [&mut dyn Engine]) -> Result<Vec<Output<'a>>> {
+    pub fn outputs(mut self, engines: &mut [&mut dyn Engine]) -> Result<Vec<Output<'a>>> {
         let program = &self.prepared.program;
         let mut outputs = Vec::with_capacity(program.outputs().len());
         for i in 0..program.outputs().len() {
@@ -151,8 +180,8 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
             let place = self.bound.place(value);
             outputs.push(match (place.root, self.whole(i, place)?) {
                 (_, Some(tensor)) => Output::Owned(tensor),
-                (Root::Input(input), None) => Output::Borrowed(self.input_view(input, place)?),
-                (_, None) => Output::Owned(copied(self.engine(engines, place.root), &self.view(value)?)?),
+                (Root::Input(input), None) => Output::Borrowed(self.input_view(input, place)),
+                (_, None) => Output::Owned(copied(self.engine(engines, place.root), &self.view(value))?),
             });
         }
         self.recycle(engines);
@@ -168,9 +197,9 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
             if let (Root::Slot(_), Some(whole)) = (place.root, self.whole(i, place)?) {
                 self.engine(engines, place.root).recycle(mem::replace(tensor, whole));
             } else if writable(tensor) {
-                self.engine(engines, place.root).copy(&self.view(value)?, tensor)?;
+                self.engine(engines, place.root).copy(&self.view(value), tensor)?;
             } else {
-                *tensor = copied(self.engine(engines, place.root), &self.view(value)?)?;
+                *tensor = copied(self.engine(engines, place.root), &self.view(value))?;
             }
         }
         self.recycle(engines);
@@ -185,21 +214,17 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
             Root::Slot(slot) => slot,
             Root::Input(_) | Root::Scalar(_) => return Ok(None),
         };
-        let Slot::Owned(tensor) = &self.slots[slot] else { return Ok(None) };
+        let Slot::Owned(tensor) = self.slot(slot) else { return Ok(None) };
         if !place.layout.is_contiguous() || place.layout.len() != tensor.len() {
             return Ok(None);
         }
         let later = &self.prepared.program.outputs()[i + 1..];
         let needed = later.iter().any(|output| self.bound.place(output.value).root == place.root);
-        let tensor = match mem::replace(&mut self.slots[slot], Slot::Empty) {
-            Slot::Owned(tensor) if needed => {
-                self.slots[slot] = Slot::Owned(tensor.clone());
-                tensor
-            }
-            Slot::Owned(tensor) => tensor,
-            Slot::Empty | Slot::Lent(_) => return Ok(None),
-        };
-        Ok(Some(if place.is_view { tensor.reshape(place.layout.shape())? } else { tensor }))
+        let whole = if needed { Some(tensor.clone()) } else { self.take(slot) };
+        Ok(match whole {
+            Some(tensor) if place.is_view => Some(tensor.reshape(place.layout.shape())?),
+            whole => whole,
+        })
     }
 
     /// The engine whose memory holds a root; the first one copies what no engine made.
@@ -211,9 +236,9 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
         &mut *engines[engine]
     }
 
-    fn recycle(self, engines: &mut [&mut dyn Engine]) {
-        for (slot, spec) in self.slots.into_iter().zip(&self.prepared.plan.slots) {
-            if let Slot::Owned(tensor) = slot {
+    fn recycle(mut self, engines: &mut [&mut dyn Engine]) {
+        for (slot, spec) in self.plan().slots.iter().enumerate() {
+            if let Some(tensor) = self.take(slot) {
                 engines[spec.engine].recycle(tensor);
             }
         }

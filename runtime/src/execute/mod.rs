@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::prepare::{LayoutClass, Prepared, Signature, Specialization};
 use crate::runtime::Runtime;
 use bind::Bound;
-use frame::Frame;
+use frame::{Frame, Slot, Slots};
 
 pub(crate) use bind::Bindings;
 pub(crate) use inputs::{InputMeta, bind_sizes};
@@ -33,9 +33,10 @@ pub(crate) fn run<'a>(
     inputs: &[TensorRead<'a>],
 ) -> Result<Vec<Output<'a>>> {
     let bound = admit(runtime, call, engines, prepared, inputs)?;
-    let mut frame = Frame::new(&prepared.prepared, &bound, inputs);
+    let mut slots = slots(prepared);
+    let mut frame = Frame::new(&prepared.0, &bound, inputs, &mut slots);
     frame.execute(engines)?;
-    frame.into_outputs(engines)
+    frame.outputs(engines)
 }
 
 pub(crate) fn run_into(
@@ -48,10 +49,15 @@ pub(crate) fn run_into(
 ) -> Result<()> {
     let bound = admit(runtime, call, engines, prepared, inputs)?;
     check_outputs(call, prepared, &bound, outputs)?;
-    let mut frame = Frame::new(&prepared.prepared, &bound, inputs);
+    let mut slots = slots(prepared);
+    let mut frame = Frame::new(&prepared.0, &bound, inputs, &mut slots);
     let rest = frame.lend(outputs);
     frame.execute(engines)?;
     frame.deliver(engines, rest)
+}
+
+fn slots<'o>(prepared: &Prepared) -> Slots<'o> {
+    prepared.0.plan.slots.iter().map(|_| Slot::Empty).collect()
 }
 
 /// Checks everything that a run rests on, and finds or makes the binding for these inputs.
@@ -62,16 +68,16 @@ fn admit(
     prepared: &Prepared,
     inputs: &[TensorRead<'_>],
 ) -> Result<Arc<Bound>> {
-    if prepared.runtime != runtime.id() {
+    if prepared.0.runtime != runtime.id() {
         return Err(Error::ForeignRuntime { call });
     }
-    let current = runtime.epoch();
-    if prepared.epoch != current {
-        return Err(Error::StaleEpoch { call, prepared: prepared.epoch, current });
+    let (epoch, current) = (prepared.0.epoch, runtime.epoch());
+    if epoch != current {
+        return Err(Error::StaleEpoch { call, prepared: epoch, current });
     }
     check_engines(call, engines, prepared)?;
     let metas: SmallVec<[InputMeta<'_>; 8]> = inputs.iter().map(InputMeta::of).collect();
-    let bindings = &prepared.prepared.bindings;
+    let bindings = &prepared.0.bindings;
     if let Some(bound) = bindings.find(&metas) {
         return Ok(bound);
     }
@@ -107,7 +113,7 @@ fn bind(call: &'static str, prepared: &Prepared, inputs: &[InputMeta<'_>]) -> Re
         let expected = specialized.describe(program);
         return Err(Error::NotSpecialized { call, expected, actual: given.describe(program) });
     }
-    Bound::new(&prepared.prepared.plan, &sizes, inputs)
+    Bound::new(&prepared.0.plan, &sizes, inputs)
 }
 
 fn check_outputs(call: &'static str, prepared: &Prepared, bound: &Bound, outputs: &[&mut Tensor]) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use tenferro_core::ExtensionOp;
+use tenferro_core::extension::ExtensionOp;
 
 use crate::engine::EngineId;
 use crate::error::{Error, Result};
@@ -42,11 +42,7 @@ impl Registrar {
     ///
     /// # Errors
     /// [`Error::DuplicateExecutor`] if the family has another executor on that engine.
-    pub fn register_executor(
-        &mut self,
-        engine_id: EngineId,
-        executor: Arc<dyn FamilyExecutor>,
-    ) -> Result<()> {
+    pub fn register_executor(&mut self, engine_id: EngineId, executor: Arc<dyn FamilyExecutor>) -> Result<()> {
         match self.executor(&engine_id, executor.family_id()) {
             None => self.executors.push((engine_id, executor)),
             Some(present) if present.type_id() == (*executor).type_id() => {}
@@ -58,11 +54,7 @@ impl Registrar {
         Ok(())
     }
 
-    pub(crate) fn executor(
-        &self,
-        engine_id: &EngineId,
-        family_id: &str,
-    ) -> Option<&dyn FamilyExecutor> {
+    pub(crate) fn executor(&self, engine_id: &EngineId, family_id: &str) -> Option<&dyn FamilyExecutor> {
         self.executors
             .iter()
             .find(|(engine, executor)| engine == engine_id && executor.family_id() == family_id)

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use tenferro_core::ops::OpClass;
+use tenferro_core::ops::{CoreOp, OpClass};
 use tenferro_core::program::{Node, Op, SemanticProgram, ValueId};
 use tenferro_core::shape::SymDim;
-use tenferro_core::{CoreOp, DType, ScalarValue};
+use tenferro_core::{DType, ScalarValue};
 
 use super::buffers::{self, Buffer, SlotSpec};
 use super::request::{LayoutOrigin, PrepareRequest};
 use super::selection::{Choice, Selector};
 use super::specialization::{Specialization, SpecializationRequirements};
-use super::{Entry, PreparedProgram, ProgramRef};
+use super::{Entry, Key, PreparedProgram, ProgramRef};
 use crate::error::Result;
 use crate::execute::{Bindings, Command};
+use crate::runtime::RuntimeId;
 use crate::snapshot::Snapshot;
 
 /// A lowered program: steps in order, and where every value is found.
@@ -80,27 +81,25 @@ impl Work {
 
 /// Lowers a program as far as the specialisation allows: to the end, or to all that its
 /// operations want to know besides.
-pub(crate) fn lower(
-    program: &ProgramRef,
-    snapshot: &Snapshot,
-    engines: &[usize],
-    granted: Specialization,
-) -> Result<Entry> {
-    let mut lowering = Lowering::new(program, Selector::new(snapshot, engines), &granted);
+pub(crate) fn lower(runtime: RuntimeId, snapshot: &Snapshot, program: &ProgramRef, key: &Key) -> Result<Entry> {
+    let granted = &key.specialization;
+    let mut lowering = Lowering::new(program, Selector::new(snapshot, &key.engines), granted);
     for node in program.nodes() {
         lowering.node(node)?;
     }
     if lowering.wanted != SpecializationRequirements::polymorphic() {
-        return Ok(Entry::Redirect(granted.requirements().clone().union(&lowering.wanted)));
+        return Ok(Entry::Redirect(lowering.wanted.union(granted.requirements())));
     }
     let plan = lowering.finish(program);
-    let prepared = PreparedProgram {
+    Ok(Entry::Ready(Arc::new(PreparedProgram {
+        runtime,
+        epoch: key.epoch,
+        targets: key.engines.iter().map(|&engine| snapshot.engines[engine].target().clone()).collect(),
         program: program.clone(),
-        specialization: granted,
+        specialization: granted.clone(),
         plan,
         bindings: Bindings::default(),
-    };
-    Ok(Entry::Ready(Arc::new(prepared)))
+    })))
 }
 
 struct Lowering<'a> {
@@ -149,7 +148,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn value(&self, id: ValueId) -> &Lowered {
-        &self.values[id.0 as usize]
+        &self.values[id.index()]
     }
 
     fn node(&mut self, node: &'a Node) -> Result<()> {
@@ -194,18 +193,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn command(&mut self, node: &'a Node) -> Result<()> {
-        let metas = self.program.values();
-        let first = node.first_output.0 as usize;
-        let request = PrepareRequest {
-            op: &node.op,
-            inputs: node.inputs.iter().map(|id| &metas[id.0 as usize]).collect(),
-            origins: node.inputs.iter().map(|&id| self.value(id).origin).collect(),
-            outputs: &metas[first..first + node.output_count as usize],
-            granted: self.granted,
-            sizes: &self.sizes,
-        };
-        let holders: SmallVec<[usize; 4]> = node.inputs.iter().filter_map(|&id| self.value(id).holder).collect();
-        let (engine, work) = match self.selector.choose(&request, &holders)? {
+        let (engine, work) = match self.choose(node)? {
             Choice::Command { engine, command } => (engine, Some(Work::Command(command))),
             // Lowering goes on only to collect what the other operations want to know.
             Choice::NeedsSpecialization { engine, wanted } => {
@@ -214,8 +202,8 @@ impl<'a> Lowering<'a> {
             }
         };
         let mut outputs = SmallVec::new();
-        for output in first..first + node.output_count as usize {
-            let buffer = self.buffer(engine, ValueId(output as u32));
+        for output in node.outputs() {
+            let buffer = self.buffer(engine, output);
             outputs.push(buffer);
             self.values.push(Lowered {
                 definition: Definition::Slot(buffer),
@@ -231,9 +219,24 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
+    fn choose(&self, node: &'a Node) -> Result<Choice> {
+        let metas = self.program.values();
+        let first = node.first_output.index();
+        let request = PrepareRequest {
+            op: &node.op,
+            inputs: node.inputs.iter().map(|id| &metas[id.index()]).collect(),
+            origins: node.inputs.iter().map(|&id| self.value(id).origin).collect(),
+            outputs: &metas[first..first + node.output_count as usize],
+            granted: self.granted,
+            sizes: &self.sizes,
+        };
+        let holders: SmallVec<[usize; 4]> = node.inputs.iter().filter_map(|&id| self.value(id).holder).collect();
+        self.selector.choose(&request, &holders)
+    }
+
     /// A new buffer for a value. Buffers become slots when all lifetimes are known.
     fn buffer(&mut self, engine: usize, value: ValueId) -> u32 {
-        let meta = &self.program.values()[value.0 as usize];
+        let meta = &self.program.values()[value.index()];
         let id = self.buffers.len() as u32;
         self.buffers.push(Buffer::new(engine, meta.clone(), self.steps.len()));
         id
@@ -242,13 +245,13 @@ impl<'a> Lowering<'a> {
     fn finish(mut self, program: &SemanticProgram) -> Plan {
         for (i, step) in self.steps.iter().enumerate() {
             for &input in &step.inputs {
-                for &buffer in &self.values[input.0 as usize].buffers {
+                for &buffer in &self.values[input.index()].buffers {
                     self.buffers[buffer as usize].used_by_step(i);
                 }
             }
         }
         for output in program.outputs() {
-            for &buffer in &self.values[output.value.0 as usize].buffers {
+            for &buffer in &self.values[output.value.index()].buffers {
                 self.buffers[buffer as usize].used_by_output();
             }
         }

@@ -76,6 +76,9 @@ pub(crate) enum Entry {
 
 /// A program prepared for a specialisation.
 pub(crate) struct PreparedProgram {
+    pub runtime: RuntimeId,
+    pub epoch: u64,
+    pub targets: Vec<EngineTarget>,
     pub program: ProgramRef,
     pub specialization: Specialization,
     pub plan: Plan,
@@ -86,32 +89,27 @@ pub(crate) struct PreparedProgram {
 /// A prepared program, to be [run](Runtime::run) with engines of its targets on inputs that agree
 /// in what it was specialised for. Clones are cheap; threads may share one, each with its engine.
 #[derive(Clone)]
-pub struct Prepared {
-    pub(crate) runtime: RuntimeId,
-    pub(crate) epoch: u64,
-    pub(crate) targets: Arc<[EngineTarget]>,
-    pub(crate) prepared: Arc<PreparedProgram>,
-}
+pub struct Prepared(pub(crate) Arc<PreparedProgram>);
 
 impl Prepared {
     /// The program.
     pub fn program(&self) -> &SemanticProgram {
-        &self.prepared.program
+        &self.0.program
     }
 
     /// The engines it runs on.
     pub fn targets(&self) -> &[EngineTarget] {
-        &self.targets
+        &self.0.targets
     }
 
     /// What it depends on.
     pub fn specialization(&self) -> &Specialization {
-        &self.prepared.specialization
+        &self.0.specialization
     }
 
     /// The commands by name, in order.
     pub fn commands(&self) -> impl Iterator<Item = &str> {
-        self.prepared.plan.steps.iter().map(|step| step.work.name())
+        self.0.plan.steps.iter().map(|step| step.work.name())
     }
 }
 
@@ -119,8 +117,8 @@ impl fmt::Debug for Prepared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Prepared")
             .field("program", &self.program().name())
-            .field("epoch", &self.epoch)
-            .field("targets", &self.targets)
+            .field("epoch", &self.0.epoch)
+            .field("targets", &self.0.targets)
             .field("commands", &self.commands().collect::<Vec<_>>())
             .finish_non_exhaustive()
     }
@@ -142,20 +140,16 @@ pub(crate) fn prepare(
 
     let mut requirements = SpecializationRequirements::polymorphic();
     loop {
-        let specialization = Specialization::project(requirements, &signature);
         let key = Key {
             fingerprint: program.fingerprint(),
             epoch: snapshot.epoch,
             engines: engines.clone(),
-            specialization: specialization.clone(),
+            specialization: Specialization::project(requirements, &signature),
         };
-        let prepare = || lower::lower(&program, &snapshot, &engines, specialization);
-        match runtime.cache().get_or_prepare(key, prepare)? {
+        let lower = |key: &Key| lower::lower(runtime.id(), &snapshot, &program, key);
+        match runtime.cache().get_or_prepare(key, lower)? {
             Entry::Redirect(wider) => requirements = wider,
-            Entry::Ready(prepared) => {
-                let targets = targets.into();
-                return Ok(Prepared { runtime: runtime.id(), epoch: snapshot.epoch, targets, prepared });
-            }
+            Entry::Ready(prepared) => return Ok(Prepared(prepared)),
         }
     }
 }

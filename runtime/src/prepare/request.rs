@@ -4,8 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
+use tenferro_core::Shape;
+use tenferro_core::ops::CoreOp;
 use tenferro_core::program::{Op, ValueMeta};
-use tenferro_core::{CoreOp, Shape};
+use tenferro_core::shape::SymDim;
 
 use super::specialization::{LayoutClass, Specialization, SpecializationRequirements};
 use crate::error::Result;
@@ -20,6 +22,13 @@ pub enum Preparation {
     NeedsSpecialization(SpecializationRequirements),
     /// The engine does not have this operation on these operands.
     Unsupported,
+}
+
+impl Preparation {
+    /// The work of a command.
+    pub fn command(command: impl Command + 'static) -> Self {
+        Self::Command(Arc::new(command))
+    }
 }
 
 /// Where an operand's layout comes from.
@@ -80,11 +89,14 @@ impl<'a> PrepareRequest<'a> {
     }
 
     fn shape(&self, meta: &ValueMeta) -> Option<Shape> {
-        let extent = |dim: &tenferro_core::shape::SymDim| {
-            let known = dim.sizes().all(|id| self.granted.size(id).is_some());
-            if known { usize::try_from(dim.eval(self.sizes).ok()?).ok() } else { None }
-        };
-        meta.shape.iter().map(extent).collect()
+        meta.shape.iter().map(|dim| usize::try_from(self.dim(dim)?).ok()).collect()
+    }
+
+    /// The value of an attribute, once the sizes it depends on were asked for.
+    pub fn dim(&self, dim: &SymDim) -> Option<i64> {
+        let mut known = true;
+        dim.for_each_size(&mut |id| known &= self.granted.size(id).is_some());
+        if known { dim.eval(self.sizes).ok() } else { None }
     }
 
     /// The layout class of operand `i`, once it was asked for. Views count as strided, results of
@@ -102,10 +114,16 @@ impl<'a> PrepareRequest<'a> {
         SpecializationRequirements::metadata()
     }
 
-    /// The requirement of dtypes, ranks and the extents of all operands and results.
+    /// The requirement of dtypes, ranks and the extents of all operands, results and attributes.
     pub fn extents(&self) -> SpecializationRequirements {
+        let attributes: [&[SymDim]; 2] = match self.op {
+            Op::Core(CoreOp::Pad { low, high, .. }) => [low, high],
+            _ => [&[], &[]],
+        };
         let metas = self.inputs.iter().copied().chain(self.outputs);
-        let sizes: Vec<_> = metas.flat_map(|meta| meta.shape.iter()).flat_map(|dim| dim.sizes()).collect();
+        let shapes = metas.map(|meta| &*meta.shape).chain(attributes);
+        let mut sizes = Vec::new();
+        shapes.flatten().for_each(|dim| dim.for_each_size(&mut |id| sizes.push(id)));
         self.metadata().with_sizes(sizes)
     }
 

@@ -94,7 +94,8 @@ impl<'a> Selector<'a> {
     }
 
     fn names(&self) -> String {
-        let names = (0..self.engines.len()).map(|engine| format!("engine \"{}\"", self.registration(engine).engine_id()));
+        let names =
+            (0..self.engines.len()).map(|engine| format!("engine \"{}\"", self.registration(engine).engine_id()));
         names.collect::<Vec<_>>().join(", ")
     }
 }

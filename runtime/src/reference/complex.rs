@@ -1,6 +1,6 @@
 //! Functions of one complex number, without the overflow and cancellation of the plain formulas.
 
-use std::f64::consts::{FRAC_PI_2, LN_2};
+use std::f64::consts::LN_2;
 
 use tenferro_core::Complex64;
 
@@ -199,6 +199,7 @@ pub(super) fn pow(a: Complex64, b: Complex64) -> Complex64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::f64::consts::FRAC_PI_2;
 
     fn close(a: Complex64, b: Complex64, tolerance: f64) {
         assert!((a - b).norm() <= tolerance * b.norm(), "{a} is not {b}");
@@ -209,16 +210,16 @@ mod tests {
         let z = c(1e-10, 2e-10);
         close(expm1(z), z + z * z * 0.5, 1e-15);
         close(log1p(z), z - z * z * 0.5, 1e-15);
-        // Next to the unit circle, and to x = -y^2 / 2.
-        close(log(c(0.6, 0.8)) * 1e16, c(log(c(0.6, 0.8)).re * 1e16, 0.8_f64.atan2(0.6) * 1e16), 1e-15);
-        assert!((log1p(c(-5e-9, 1e-4)).re - 1.2499999791666667e-17).abs() < 1e-30);
+        // Next to the unit circle, and to x = -y^2 / 2; the exact values of these very floats.
+        assert!((log(c(0.6, 0.8)).re - 2.2204460492503132e-17).abs() < 1e-31);
+        assert!((log1p(c(-5e-9, 1e-4)).re - 1.2500000374604557e-17).abs() < 1e-31);
     }
 
     #[test]
     fn large_arguments_do_not_overflow() {
         close(tanh(c(800.0, 1.0)), c(1.0, 0.0), 1e-15);
         close(tan(c(1.0, 800.0)), c(0.0, 1.0), 1e-15);
-        close(sqrt(c(1e308, 1e308)), c(1.098684113467809966e154, 4.550898605622273413e153), 1e-14);
+        close(sqrt(c(1e308, 1e308)), c(1.09868411346781e154, 4.550898605622273e153), 1e-14);
         close(div(c(1e300, 1e300), c(1e300, 1e300)), c(1.0, 0.0), 1e-15);
         close(log(c(1e308, 1e308)), c(1e308_f64.ln() + 0.5 * LN_2, 0.5 * FRAC_PI_2), 1e-15);
         close(sign(c(3e307, -4e307)), c(0.6, -0.8), 1e-15);

@@ -380,12 +380,9 @@ macro_rules! complex_numbers {
     };
 }
 
-complex_numbers!(
-    Complex32,
-    f32,
-    |z: Complex32| Complex64::new(z.re.into(), z.im.into()),
-    |z: Complex64| Complex32::new(z.re as f32, z.im as f32)
-);
+complex_numbers!(Complex32, f32, |z: Complex32| Complex64::new(z.re.into(), z.im.into()), |z: Complex64| {
+    Complex32::new(z.re as f32, z.im as f32)
+});
 complex_numbers!(Complex64, f64, std::convert::identity, std::convert::identity);
 
 /// `x` as another dtype: integers truncate and saturate, real dtypes take the real part, `bool`

@@ -31,11 +31,22 @@ pub type Strides = SmallVec<[isize; 6]>;
 /// assert_eq!(turned.index(&[2, 1])?, layout.index(&[1, 2])?);
 /// # Ok::<(), tenferro_core::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
     shape: Shape,
     strides: Strides,
     offset: usize,
+}
+
+impl Clone for Layout {
+    /// Written out because `SmallVec::from_slice` copies at once what its `clone` copies one by one.
+    fn clone(&self) -> Layout {
+        Layout {
+            shape: Shape::from_slice(&self.shape),
+            strides: Strides::from_slice(&self.strides),
+            offset: self.offset,
+        }
+    }
 }
 
 impl Layout {
@@ -88,24 +99,24 @@ impl Layout {
         if highest > isize::MAX as i128 {
             return Err(overflow(op, shape));
         }
-        Ok(Layout { shape: shape.into(), strides: strides.into(), offset })
+        Ok(Layout { shape: Shape::from_slice(shape), strides: Strides::from_slice(strides), offset })
     }
 
     pub(super) fn col_major_for(op: &'static str, shape: &[usize]) -> Result<Layout> {
         check_size(op, shape)?;
-        Ok(Layout { shape: shape.into(), strides: compact_strides(shape.iter()), offset: 0 })
+        Ok(Layout { shape: Shape::from_slice(shape), strides: compact_strides(shape.iter()), offset: 0 })
     }
 
     pub(super) fn row_major_for(op: &'static str, shape: &[usize]) -> Result<Layout> {
         check_size(op, shape)?;
         let mut strides = compact_strides(shape.iter().rev());
         strides.reverse();
-        Ok(Layout { shape: shape.into(), strides, offset: 0 })
+        Ok(Layout { shape: Shape::from_slice(shape), strides, offset: 0 })
     }
 
     /// The compact column-major layout of the same shape.
     pub(super) fn compacted(&self) -> Layout {
-        Layout { shape: self.shape.clone(), strides: compact_strides(self.shape.iter()), offset: 0 }
+        Layout { shape: Shape::from_slice(&self.shape), strides: compact_strides(self.shape.iter()), offset: 0 }
     }
 
     /// The extents.
@@ -206,12 +217,13 @@ impl Layout {
 
 /// Strides of compact elements, for extents named from the fastest axis on. The product fits, by `check_size`.
 fn compact_strides<'a>(extents: impl Iterator<Item = &'a usize>) -> Strides {
-    let next_stride = |stride: &mut isize, extent: &usize| {
-        let current = *stride;
-        *stride *= (*extent).max(1) as isize;
-        Some(current)
+    let mut next = 1;
+    let advance = |&extent: &usize| {
+        let stride = next;
+        next *= extent.max(1) as isize;
+        stride
     };
-    extents.scan(1, next_stride).collect()
+    extents.map(advance).collect()
 }
 
 /// Refuses a shape whose strides or number of elements would not fit an `isize`.

@@ -50,6 +50,25 @@ impl Iterator for Offsets {
         Some(position)
     }
 
+    /// Walks the first axis in a loop of its own, for sums and the like.
+    fn fold<A, F: FnMut(A, usize) -> A>(mut self, mut folded: A, mut f: F) -> A {
+        while self.left > 0 {
+            if let Some(axis) = self.axes.first_mut() {
+                let steps = axis.extent - 1 - axis.index;
+                for _ in 0..steps {
+                    folded = f(folded, self.position);
+                    self.position = self.position.wrapping_add_signed(axis.stride);
+                }
+                axis.index += steps;
+                self.left -= steps;
+            }
+            if let Some(position) = self.next() {
+                folded = f(folded, position);
+            }
+        }
+        folded
+    }
+
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.left, Some(self.left))
     }

@@ -103,7 +103,7 @@ impl Layout {
                 });
             }
         }
-        Ok(Layout { shape: shape.into(), strides, offset: self.offset })
+        Ok(Layout { shape: Shape::from_slice(shape), strides, offset: self.offset })
     }
 
     /// Keeps the elements whose indices on two axes agree; the two vanish and their common index comes last.

@@ -62,7 +62,9 @@ fn text(view: &TensorView<'_>, precision: usize, separator: &str, prefix: &str, 
     let shown = Shown::of(view.layout());
     let format = numbers::format_of(view.elements(), &shown.positions(view.layout()), precision);
     let rows = Rows { layout: view.layout(), shown: &shown, format: &*format, separator };
-    rows.text(&" ".repeat(prefix.len() + 1), width)
+    let text = rows.text(&" ".repeat(prefix.len() + 1), width);
+    // A lone element is aligned with nothing.
+    if view.rank() == 0 { text.trim_start().to_owned() } else { text }
 }
 
 fn only_value(view: &TensorView<'_>) -> ScalarValue {

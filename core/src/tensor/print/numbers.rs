@@ -18,7 +18,7 @@ pub(super) fn format_of<'a>(elements: Elements<'a>, shown: &[usize], precision: 
         Elements::C64(data) => complex(data, shown, precision),
         Elements::I32(data) => right_aligned(data, shown, i32::to_string),
         Elements::I64(data) => right_aligned(data, shown, i64::to_string),
-        Elements::Bool(data) => right_aligned(data, shown, |&b| if b { "True" } else { "False" }.into()),
+        Elements::Bool(data) => right_aligned(data, shown, |&b| if b { " True" } else { "False" }.into()),
     }
 }
 
@@ -107,7 +107,8 @@ impl RealFormat {
         }
         let (number, tail) = match self.exponent_digits {
             Some(digits) => {
-                let number = scientific(x, self.precision);
+                // To full precision: the digits after the shortest decimal need not be 0 in an `f32`.
+                let number = parse_scientific(&format!("{x:.0$e}", self.precision));
                 let sign = if number.exponent < 0 { '-' } else { '+' };
                 let padding = "0".repeat(self.precision.saturating_sub(number.fraction.len()));
                 let exponent = number.exponent.unsigned_abs();
@@ -163,15 +164,16 @@ fn positional<F: Decimal>(x: F, precision: usize) -> Number {
 }
 
 fn scientific<F: Decimal>(x: F, precision: usize) -> Number {
-    let parse = |text: &str| {
-        let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
-        split(mantissa, exponent.parse().unwrap_or(0))
-    };
-    let shortest = parse(&format!("{x:e}"));
+    let shortest = parse_scientific(&format!("{x:e}"));
     if shortest.fraction.len() <= precision {
         return shortest;
     }
-    parse(&format!("{x:.precision$e}"))
+    parse_scientific(&format!("{x:.precision$e}"))
+}
+
+fn parse_scientific(text: &str) -> Number {
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    split(mantissa, exponent.parse().unwrap_or(0))
 }
 
 fn split(decimal: &str, exponent: i32) -> Number {

@@ -1,0 +1,73 @@
+//! Published contraction problems, by the best paths stored with them.
+//!
+//! The files lie in `shared/instances` beside the repository; `TENFERRO_INSTANCES` names another folder.
+
+use std::hint::black_box;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use tenferro::einsum::{EinsumNotation, PlanSpec};
+
+use crate::einsum_n::Network;
+use crate::measure::{Config, Machine, note, reads};
+
+pub fn suite(config: &Config) {
+    let folder = std::env::var_os("TENFERRO_INSTANCES")
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/instances")), PathBuf::from);
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        note("fail instances", format!("{} cannot be read", folder.display()));
+        return;
+    };
+    let mut files: Vec<PathBuf> = entries.filter_map(|f| Some(f.ok()?.path())).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == "json"));
+    files.sort();
+    for file in files {
+        let instance: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+        let name = instance["name"].as_str().unwrap();
+        if config.wants(name) {
+            measure(config, name, &instance);
+        }
+    }
+}
+
+fn measure(config: &Config, name: &str, instance: &Value) {
+    let network = column_major(instance);
+    if network.shapes.len() <= 2 {
+        return;
+    }
+    let operands = network.operands();
+    let reads = reads(&operands);
+    for which in ["opt_flops", "opt_size"] {
+        let pairs = instance["paths"][which]["path"].as_array().unwrap();
+        let index = |v: &Value| v.as_u64().unwrap() as u32;
+        let path = PlanSpec::Path(pairs.iter().map(|p| (index(&p[0]), index(&p[1]))).collect());
+        network.note_cost(&format!("{name} {which}"), path.clone());
+        let mut machine = network.machine(config, name, path, &operands);
+        let Machine { runtime, engine, prepared, .. } = &mut machine;
+        config.measure(&format!("{name} [traced run, {which}]"), || {
+            black_box(runtime.run(&mut [&mut *engine], prepared, &reads).unwrap());
+        });
+    }
+    network.note_cost(&format!("{name} default"), PlanSpec::Auto);
+    let (op, shapes) = (network.op(PlanSpec::Auto), network.shape_refs());
+    config.measure(&format!("{name} [optimize]"), || {
+        black_box(op.tree(&shapes).unwrap());
+    });
+}
+
+/// The files are row-major: reversing every term and shape gives the same problem in column-major order.
+fn column_major(instance: &Value) -> Network {
+    let mut shapes: Vec<Vec<usize>> = instance["shapes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| s.as_array().unwrap().iter().map(|n| n.as_u64().unwrap() as usize).collect())
+        .collect();
+    let notation = EinsumNotation::parse(instance["equation"].as_str().unwrap()).unwrap();
+    let ranks: Vec<usize> = shapes.iter().map(Vec::len).collect();
+    let mut subscripts = notation.resolve(&ranks).unwrap();
+    subscripts.inputs.iter_mut().for_each(|term| term.reverse());
+    subscripts.output.reverse();
+    shapes.iter_mut().for_each(|shape| shape.reverse());
+    Network { subscripts, shapes }
+}

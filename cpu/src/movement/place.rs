@@ -1,0 +1,104 @@
+//! The operations that make entries or put them elsewhere. Where entries go is a part of the output, given by strides.
+
+use tenferro_core::{Scalar, Shape, Tensor, TensorView};
+use tenferro_runtime::Result;
+use tenferro_runtime::reference::scalar::{Convert, convert};
+
+use super::copy;
+use crate::nest::{Axes, Axis, axes_of};
+use crate::workers::Workers;
+
+/// Copies a view into a compact tensor of its shape.
+pub(crate) fn copy_view<T: Scalar>(workers: &Workers, source: &TensorView<'_>, output: &mut Tensor) -> Result<()> {
+    let axes = axes_of([output.layout(), source.layout()]);
+    place::<T>(workers, source, axes, 0, output)
+}
+
+/// Each entry is its index along an axis.
+pub(crate) fn iota<T: Convert>(axis: usize, output: &mut Tensor) -> Result<()> {
+    let inner: usize = output.shape()[..axis].iter().product();
+    let extent = output.shape()[axis];
+    for (i, row) in output.as_mut_slice::<T>()?.chunks_mut(inner.max(1)).enumerate() {
+        row.fill(convert((i % extent.max(1)) as i64));
+    }
+    Ok(())
+}
+
+/// The last axis becomes the diagonal of the last two axes of the output.
+pub(crate) fn embed_diagonal<T: Scalar>(workers: &Workers, source: &TensorView<'_>, output: &mut Tensor) -> Result<()> {
+    output.as_mut_slice::<T>()?.fill(T::ZERO);
+    let rank = output.rank();
+    let diagonal = output.layout().diagonal(rank - 2, rank - 1)?;
+    place::<T>(workers, source, axes_of([&diagonal, source.layout()]), 0, output)
+}
+
+/// The operands one after the other along an axis.
+pub(crate) fn concatenate<T: Scalar>(
+    workers: &Workers,
+    axis: usize,
+    operands: &[TensorView<'_>],
+    output: &mut Tensor,
+) -> Result<()> {
+    let stride = output.layout().strides()[axis] as usize;
+    let strides = output.layout().strides().to_vec();
+    let mut begin = 0;
+    for operand in operands {
+        let axes = axes_into(&strides, operand);
+        place::<T>(workers, operand, axes, begin * stride, output)?;
+        begin += operand.shape()[axis];
+    }
+    Ok(())
+}
+
+/// Entry `i` of an axis goes to `low + i * step`, if that is inside; the second operand is everywhere else.
+pub(crate) fn pad<T: Scalar>(
+    workers: &Workers,
+    (low, steps): (&[i64], &[i64]),
+    operands: &[TensorView<'_>],
+    output: &mut Tensor,
+) -> Result<()> {
+    output.as_mut_slice::<T>()?.fill(operands[1].item::<T>()?);
+    let source = &operands[0];
+    let mut start = Shape::new();
+    let mut limit = Shape::new();
+    let mut to = 0;
+    let mut strides = output.layout().strides().to_vec();
+    for (axis, stride) in strides.iter_mut().enumerate() {
+        let (low, step) = (low[axis], steps[axis]);
+        let (extent, room) = (source.shape()[axis] as i64, output.shape()[axis] as i64);
+        let first = (-low).max(0).div_euclid(step) + i64::from((-low).max(0) % step > 0);
+        // The entries below `room` are those before the first that is not.
+        let end = ((room - low).max(0) + step - 1).div_euclid(step).min(extent);
+        start.push(first.min(extent) as usize);
+        limit.push(end.max(first.min(extent)) as usize);
+        to += (low + first * step).max(0) * *stride as i64;
+        *stride *= step as isize;
+    }
+    let inside = source.slice(&start, &limit, &vec![1; source.rank()])?;
+    if inside.is_empty() {
+        return Ok(());
+    }
+    let axes = axes_into(&strides, &inside);
+    place::<T>(workers, &inside, axes, to as usize, output)
+}
+
+/// The axes of a source that goes to where strides of the output say.
+fn axes_into(strides: &[isize], source: &TensorView<'_>) -> Axes<2> {
+    let axes = strides.iter().zip(source.shape()).zip(source.layout().strides());
+    axes.map(|((&to, &extent), &from)| Axis { extent, strides: [to, from] }).collect()
+}
+
+fn place<T: Scalar>(
+    workers: &Workers,
+    source: &TensorView<'_>,
+    axes: Axes<2>,
+    to: usize,
+    output: &mut Tensor,
+) -> Result<()> {
+    if source.is_empty() {
+        return Ok(());
+    }
+    let from = (source.buffer::<T>()?, source.layout().offset() as isize);
+    copy(workers, axes, (output.as_mut_slice::<T>()?, to), from);
+    Ok(())
+}

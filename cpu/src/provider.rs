@@ -1,0 +1,120 @@
+//! From core operations to kernels.
+
+use tenferro_core::ops::{CoreOp, OpClass};
+use tenferro_core::{DType, Scalar, TensorView, with_dtype};
+use tenferro_runtime::reference::scalar::Arithmetic;
+use tenferro_runtime::{Preparation, PrepareRequest, Provider, Result};
+
+use crate::command::command;
+use crate::dtypes::{numeric, ordered};
+use crate::movement;
+use crate::nest::{Axes, axes_of};
+use crate::reduce::{self, Best, Reducer};
+use crate::region;
+
+/// Chooses the kernels of core operations.
+pub(crate) struct CpuProvider;
+
+impl Provider for CpuProvider {
+    fn prepare(&self, request: &PrepareRequest<'_>) -> Result<Preparation> {
+        let (Some(op), Some(output)) = (request.core_op(), request.outputs().first()) else {
+            return Ok(Preparation::Unsupported);
+        };
+        let dtype = request.inputs().last().map_or(output.dtype, |operand| operand.dtype);
+        let (needs, choose): (_, fn(&_, _, &_) -> _) = match op.class() {
+            OpClass::Elementwise => (request.metadata(), elementwise),
+            OpClass::Reduction => (request.metadata(), reduction),
+            OpClass::Creation => (request.metadata(), placement),
+            OpClass::Movement => (request.extents(), placement),
+            OpClass::Layout => return Ok(Preparation::Unsupported),
+        };
+        request.with(needs, || Ok(choose(op, dtype, request).unwrap_or(Preparation::Unsupported)))
+    }
+}
+
+fn elementwise(op: &CoreOp, dtype: DType, _: &PrepareRequest<'_>) -> Option<Preparation> {
+    let kernel = region::kernel(op, dtype)?;
+    Some(command(op.name(), move |engine, inputs, output| match inputs {
+        [x] => region::run(&engine.workers, kernel, [x], output),
+        [a, b] => region::run(&engine.workers, kernel, [a, b], output),
+        [condition, a, b] => region::run(&engine.workers, kernel, [condition, a, b], output),
+        _ => unreachable!("elementwise operations have one to three operands"),
+    }))
+}
+
+fn reduction(op: &CoreOp, dtype: DType, _: &PrepareRequest<'_>) -> Option<Preparation> {
+    let name = op.name();
+    match op {
+        CoreOp::Sum { axes } => numeric!(dtype, T => reducing::<T>(name, axes, reduce::sum())),
+        CoreOp::Max { axes } => ordered!(dtype, T => reducing::<T>(name, axes, reduce::max())),
+        CoreOp::Min { axes } => ordered!(dtype, T => reducing::<T>(name, axes, reduce::min())),
+        CoreOp::ArgMax { axis } => ordered!(dtype, T => finding::<T>(name, *axis, |a, b| a > b)),
+        CoreOp::ArgMin { axis } => ordered!(dtype, T => finding::<T>(name, *axis, |a, b| a < b)),
+        CoreOp::CumSum { axis } => numeric!(dtype, T => scanning::<T>(name, *axis)),
+        _ => None,
+    }
+}
+
+fn placement(op: &CoreOp, dtype: DType, request: &PrepareRequest<'_>) -> Option<Preparation> {
+    let name = op.name();
+    match op {
+        CoreOp::Iota { axis, .. } => {
+            let axis = *axis as usize;
+            numeric!(dtype, T => command(name, move |_, _, output| movement::iota::<T>(axis, output)))
+        }
+        CoreOp::EmbedDiag => Some(with_dtype!(dtype, T => command(name, |engine, inputs, output| {
+            movement::embed_diagonal::<T>(&engine.workers, &inputs[0], output)
+        }))),
+        CoreOp::Concatenate { axis } => {
+            let axis = *axis as usize;
+            Some(with_dtype!(dtype, T => command(name, move |engine, inputs, output| {
+                movement::concatenate::<T>(&engine.workers, axis, inputs, output)
+            })))
+        }
+        CoreOp::Pad { low, interior, .. } => {
+            let low: Vec<i64> = low.iter().map(|dim| request.dim(dim)).collect::<Option<_>>()?;
+            let steps: Vec<i64> = interior.iter().map(|&interior| i64::from(interior) + 1).collect();
+            Some(with_dtype!(dtype, T => command(name, move |engine, inputs, output| {
+                movement::pad::<T>(&engine.workers, (&low, &steps), inputs, output)
+            })))
+        }
+        _ => None,
+    }
+}
+
+/// The axes of a view that stay, and those that are reduced.
+fn split_axes(view: &TensorView<'_>, reduced: &[u32]) -> (Axes<1>, Axes<1>) {
+    let axes = axes_of([view.layout()]);
+    let is_reduced = |axis: usize| reduced.contains(&(axis as u32));
+    let pick = |wanted: bool| (0..axes.len()).filter(|&i| is_reduced(i) == wanted).map(|i| axes[i]).collect();
+    (pick(false), pick(true))
+}
+
+fn reducing<T: Scalar>(name: &'static str, axes: &[u32], reducer: Reducer<T>) -> Preparation {
+    let axes = axes.to_vec();
+    command(name, move |engine, inputs, output| {
+        let source = (inputs[0].buffer::<T>()?, inputs[0].layout().offset() as isize);
+        let axes = split_axes(&inputs[0], &axes);
+        reduce::reduce(&engine.workers, reducer, axes, source, output.as_mut_slice::<T>()?);
+        Ok(())
+    })
+}
+
+fn finding<T: Scalar>(name: &'static str, axis: u32, beats: Best<T>) -> Preparation {
+    command(name, move |engine, inputs, output| {
+        let source = (inputs[0].buffer::<T>()?, inputs[0].layout().offset() as isize);
+        let (kept, found) = split_axes(&inputs[0], &[axis]);
+        reduce::best(&engine.workers, beats, (&kept, found[0]), source, output.as_mut_slice::<i64>()?);
+        Ok(())
+    })
+}
+
+fn scanning<T: Arithmetic>(name: &'static str, axis: u32) -> Preparation {
+    command(name, move |engine, inputs, output| {
+        movement::copy_view::<T>(&engine.workers, &inputs[0], output)?;
+        let extent = output.shape()[axis as usize];
+        let inner = output.shape()[..axis as usize].iter().product();
+        reduce::cumulative_sum(&engine.workers, extent, inner, output.as_mut_slice::<T>()?);
+        Ok(())
+    })
+}

@@ -1,0 +1,14 @@
+//! Integration tests, one subject a module.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod all {
+    mod aliasing;
+    mod buffers;
+    mod counters;
+    mod golden;
+    mod placement;
+    mod reference;
+    mod refusals;
+    mod sharing;
+    mod support;
+}

@@ -1,0 +1,253 @@
+//! Everything that is refused, by type and message.
+
+use std::sync::Arc;
+
+use tenferro_core::program::ProgramBuilder;
+use tenferro_core::{DType, Error as CoreError, Tensor, TensorRead, TensorView};
+use tenferro_runtime::reference::{self, ReferenceEngine};
+use tenferro_runtime::{
+    ContextIdentity, Engine, EngineId, EngineRegistration, EngineTarget, Error, ExtensionCacheStore, Preparation,
+    PrepareRequest, Provider, Result, Runtime,
+};
+
+use super::support::*;
+
+/// An engine of another type under the reference engine's id.
+struct Impostor(ReferenceEngine);
+
+impl Engine for Impostor {
+    fn target(&self) -> EngineTarget {
+        EngineTarget {
+            engine_id: reference::ENGINE_ID,
+            context: ContextIdentity::of::<Self>(),
+            allocation_domain: None,
+        }
+    }
+    fn allocate(&mut self, dtype: DType, shape: &[usize]) -> Result<Tensor> {
+        self.0.allocate(dtype, shape)
+    }
+    fn recycle(&mut self, tensor: Tensor) {
+        self.0.recycle(tensor);
+    }
+    fn copy(&mut self, source: &TensorView<'_>, destination: &mut Tensor) -> Result<()> {
+        self.0.copy(source, destination)
+    }
+    fn caches(&mut self) -> &mut ExtensionCacheStore {
+        self.0.caches()
+    }
+}
+
+struct Nothing;
+
+impl Provider for Nothing {
+    fn prepare(&self, _: &PrepareRequest<'_>) -> Result<Preparation> {
+        Ok(Preparation::Unsupported)
+    }
+}
+
+#[test]
+fn an_engine_id_has_one_description() {
+    let twice = Runtime::builder()
+        .register_engine(reference::registration())
+        .unwrap()
+        .register_engine(reference::registration())
+        .unwrap();
+    let other = EngineRegistration::new::<ReferenceEngine>(reference::ENGINE_ID, Arc::new(Nothing));
+    let error = twice.register_engine(other).err().unwrap();
+    assert!(matches!(error, Error::DuplicateEngine { .. }));
+    assert_eq!(
+        error.to_string(),
+        "RuntimeBuilder::register_engine: engine \"tenferro.reference.v1\" is already registered \
+         with another description"
+    );
+}
+
+#[test]
+fn modules_may_be_installed_twice() {
+    let runtime = runtime();
+    runtime.reconfigure(|builder| builder.install_extension_module(reference::module())).unwrap();
+}
+
+#[test]
+fn concurrent_reconfiguration() {
+    let runtime = runtime();
+    let error = runtime
+        .reconfigure(|builder| {
+            runtime.reconfigure(Ok)?;
+            Ok(builder)
+        })
+        .unwrap_err();
+    assert!(matches!(error, Error::ConcurrentReconfiguration));
+    assert_eq!(runtime.epoch(), 2);
+    assert!(error.to_string().contains("nothing was published"));
+}
+
+#[test]
+fn a_failed_edit_publishes_nothing() {
+    let runtime = runtime();
+    let other = EngineRegistration::new::<ReferenceEngine>(reference::ENGINE_ID, Arc::new(Nothing));
+    assert!(runtime.reconfigure(|builder| builder.register_engine(other)).is_err());
+    assert_eq!(runtime.epoch(), 1);
+}
+
+#[test]
+fn targets() {
+    let program = sum_of_squares();
+    let x = [vector(&[1.0])];
+    let prepare =
+        |runtime: &Runtime, targets: &[EngineTarget]| runtime.prepare(&program, &reads(&x), targets).unwrap_err();
+
+    let error = prepare(&Runtime::builder().build().unwrap(), &[target()]);
+    assert!(matches!(error, Error::UnregisteredEngine { .. }));
+    assert_eq!(
+        error.to_string(),
+        "Runtime::prepare: no engine \"tenferro.reference.v1\" is registered with this runtime; \
+         register it with `RuntimeBuilder::register_engine`"
+    );
+
+    let runtime = runtime();
+    let error = prepare(&runtime, &[]);
+    assert!(matches!(error, Error::Argument { .. }));
+    assert_eq!(error.to_string(), "Runtime::prepare: argument `targets`: prepare needs at least one engine target");
+
+    let error = prepare(&runtime, &[target(), target()]);
+    assert_eq!(
+        error.to_string(),
+        "Runtime::prepare: argument `targets`: engine \"tenferro.reference.v1\" is named twice"
+    );
+
+    let error = prepare(&runtime, &[Impostor(ReferenceEngine::new()).target()]);
+    let text = error.to_string();
+    assert!(text.contains("is registered as tenferro_runtime::reference::ReferenceEngine"), "{text}");
+    assert!(text.contains("Impostor"), "{text}");
+}
+
+#[test]
+fn engines() {
+    let runtime = runtime();
+    let x = [vector(&[1.0])];
+    let prepared = runtime.prepare(sum_of_squares(), &reads(&x), &[target()]).unwrap();
+    let error = runtime.run(&mut [], &prepared, &reads(&x)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Runtime::run: argument `engines`: the program was prepared for 1 engines, but 0 were passed"
+    );
+    let (mut a, mut b) = (ReferenceEngine::new(), ReferenceEngine::new());
+    let error = runtime.run(&mut [&mut a, &mut b], &prepared, &reads(&x)).unwrap_err();
+    assert!(error.to_string().ends_with("prepared for 1 engines, but 2 were passed"), "{error}");
+    let error = runtime.run(&mut [&mut Impostor(a)], &prepared, &reads(&x)).unwrap_err();
+    assert!(error.to_string().contains("engine 0 is"), "{error}");
+}
+
+#[test]
+fn inputs() {
+    let (runtime, mut engine) = (runtime(), ReferenceEngine::new());
+    let program = program(&[("x", &["n", "3"]), ("y", &["n"])], |b, v, _| vec![b.sum(v[0], &[]).unwrap(), v[1]]);
+    let good = [counting(&[2, 3]), counting(&[2])];
+    let prepared = runtime.prepare(&program, &reads(&good), &[engine.target()]).unwrap();
+    let cases = [
+        (vec![counting(&[2, 3])], "test: takes 2 inputs, but 1 were given"),
+        (
+            vec![Tensor::zeros(DType::F32, [2, 3]).unwrap(), counting(&[2])],
+            "input `x`: expected f64[n, 3], got f32[2, 3]",
+        ),
+        (vec![counting(&[6]), counting(&[2])], "test: input `x` has rank 1 (shape [6]), but is declared f64[n, 3]"),
+        (vec![counting(&[2, 4]), counting(&[2])], "test: axis 1 of `x` must have extent 3, but has 4"),
+        (vec![counting(&[2, 3]), counting(&[5])], "test: size `n`: 2 on axis 0 of `x`, 5 on axis 0 of `y`"),
+    ];
+    for (inputs, expected) in &cases {
+        let prepare = runtime.prepare(&program, &reads(inputs), &[engine.target()]).unwrap_err();
+        let run = runtime.run(&mut [&mut engine], &prepared, &reads(inputs)).unwrap_err();
+        for (call, error) in [("Runtime::prepare: ", prepare), ("Runtime::run: ", run)] {
+            assert!(matches!(error, Error::Core(CoreError::Binding { .. }) | Error::InputDType { .. }));
+            let text = error.to_string();
+            assert_eq!(text.strip_prefix(call).unwrap_or(&text), *expected);
+        }
+    }
+}
+
+#[test]
+fn outputs() {
+    let (runtime, mut engine) = (runtime(), ReferenceEngine::new());
+    let program = program(&[("x", &["n"])], |b, v, _| vec![b.add(v[0], v[0]).unwrap()]);
+    let x = [vector(&[1.0, 2.0])];
+    let prepared = runtime.prepare(&program, &reads(&x), &[engine.target()]).unwrap();
+    let mut into = |outputs: &mut [&mut Tensor]| {
+        runtime.run_into(&mut [&mut engine], &prepared, &reads(&x), outputs).unwrap_err().to_string()
+    };
+    assert_eq!(
+        into(&mut []),
+        "Runtime::run_into: argument `outputs`: the program has 1 outputs, but 0 tensors were passed"
+    );
+    assert_eq!(
+        into(&mut [&mut counting(&[3])]),
+        "Runtime::run_into: output 0: expected f64[2] (declared f64[n]), got f64[3]"
+    );
+    assert_eq!(
+        into(&mut [&mut Tensor::zeros(DType::F32, [2]).unwrap()]),
+        "Runtime::run_into: output 0: expected f64[2] (declared f64[n]), got f32[2]"
+    );
+}
+
+#[test]
+fn a_missing_module_names_the_call_to_make() {
+    let runtime = Runtime::builder().register_engine(reference::registration()).unwrap().build().unwrap();
+    let inputs = [counting(&[2, 3]), counting(&[3, 4])];
+    let error = runtime.prepare(product(), &reads(&inputs), &[target()]).unwrap_err();
+    assert!(matches!(error, Error::MissingModule { .. }));
+    assert_eq!(
+        error.to_string(),
+        "Runtime::prepare: no module for family \"tenferro.einsum.v1\" is installed for \
+         engine \"tenferro.reference.v1\"; install one with `RuntimeBuilder::install_extension_module`"
+    );
+}
+
+#[test]
+fn an_operation_without_a_kernel() {
+    struct Bare;
+    impl Provider for Bare {
+        fn prepare(&self, _: &PrepareRequest<'_>) -> Result<Preparation> {
+            Ok(Preparation::Unsupported)
+        }
+    }
+    let id = EngineId::from("demo.bare.v1");
+    let registration = EngineRegistration::new::<ReferenceEngine>(id, Arc::new(Bare));
+    let target = registration.target().clone();
+    let runtime = Runtime::builder().register_engine(registration).unwrap().build().unwrap();
+    let x = [vector(&[1.0])];
+    let error = runtime.prepare(sum_of_squares(), &reads(&x), &[target]).unwrap_err();
+    assert!(matches!(error, Error::UnsupportedOp { .. }));
+    assert_eq!(
+        error.to_string(),
+        "Runtime::prepare: `mul` on (f64 of rank 1, f64 of rank 1) is supported by none of engine \"demo.bare.v1\""
+    );
+}
+
+#[test]
+fn a_provider_that_never_has_enough_is_stopped() {
+    struct Greedy;
+    impl Provider for Greedy {
+        fn prepare(&self, request: &PrepareRequest<'_>) -> Result<Preparation> {
+            Ok(Preparation::NeedsSpecialization(request.metadata()))
+        }
+    }
+    let registration = EngineRegistration::new::<ReferenceEngine>("demo.greedy.v1".into(), Arc::new(Greedy));
+    let target = registration.target().clone();
+    let runtime = Runtime::builder().register_engine(registration).unwrap().build().unwrap();
+    let x = [vector(&[1.0])];
+    let error = runtime.prepare(sum_of_squares(), &reads(&x), &[target]).unwrap_err();
+    assert_eq!(error.to_string(), "`mul`: it asks to know what it was told");
+}
+
+#[test]
+fn a_guard_that_fails() {
+    let mut b = ProgramBuilder::new("halves");
+    let n = b.size("n");
+    let x = b.input("x", DType::F64, &[n.clone()]).unwrap();
+    let half = n.div(&2.into());
+    let y = b.reshape(x, &[half, 2.into()]).unwrap();
+    let program = Arc::new(b.finish(&[(None, y)]).unwrap());
+    let x = counting(&[5]);
+    let error = runtime().prepare(&program, &[TensorRead::from(&x)], &[target()]).unwrap_err();
+    assert!(error.to_string().contains("number of entries before and after reshape"), "{error}");
+}

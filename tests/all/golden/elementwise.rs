@@ -1,0 +1,153 @@
+//! `elementwise.jsonl`: values and gradients of elementwise operations, reductions and normalisations.
+
+use tenferro::program::composite;
+use tenferro::dtype::ScalarValue;
+use tenferro::prelude::*;
+use tenferro::program::ops::{Comparison, CoreOp};
+use tenferro::program::{ProgramBuilder, ValueId};
+use tenferro_testing::golden::{Coverage, Record, records};
+
+use super::{ad_context, differentiable, engines, inputs, run};
+
+#[test]
+fn golden_elementwise_values_and_gradients() {
+    for (how, mut session) in engines() {
+        let mut coverage = Coverage::default();
+        for record in records("elementwise.jsonl") {
+            let tensors: Vec<_> = record.tensors("inputs").into_iter().map(Option::unwrap).collect();
+            let mut b = ProgramBuilder::new(record.text("op"));
+            let values = inputs(&mut b, &tensors);
+            let values = stretched(&mut b, &values);
+            let Some(output) = apply(&mut b, &record, &values) else {
+                coverage.skip_unbuilt(record.text("op"));
+                continue;
+            };
+            let program = b.finish(&[(None, output)]).unwrap();
+            let expected = record.tensor("expected").unwrap();
+            let reads: Vec<_> = tensors.iter().collect();
+            let Some(cotangent) = record.tensor("cotangent") else {
+                let value = run(&mut session, program, &reads).remove(0);
+                record.check("value", &value, &expected, record.tolerance("tol"));
+                coverage.cover();
+                continue;
+            };
+            let wrt = differentiable(&tensors);
+            let vjp = tenferro::ad::vjp(&program, &wrt, &ad_context()).unwrap();
+            let reads: Vec<_> = reads.into_iter().chain([&cotangent]).collect();
+            let mut results = run(&mut session, vjp, &reads).into_iter();
+            record.check("value", &results.next().unwrap(), &expected, record.tolerance("tol"));
+            let grads = record.tensors("grads");
+            for (i, gradient) in wrt.into_iter().zip(results) {
+                let expected = own_convention(&record, &tensors[i], grads[i].as_ref().unwrap());
+                record.check("gradient", &gradient, &expected, record.tolerance("tol_grad"));
+            }
+            coverage.cover();
+        }
+        coverage.report("elementwise.jsonl", how);
+    }
+}
+
+/// The gradient where the record's tag `convention:grad` leaves a choice and another one was made:
+/// `logsumexp` over nothing but `-inf` has gradient 0 here, NaN in the records.
+fn own_convention(record: &Record, x: &Tensor, theirs: &Tensor) -> Tensor {
+    if record.text("op") != "logsumexp" || !record.has_tag("convention:grad") || x.dtype() != DType::F64 {
+        return theirs.clone();
+    }
+    let (axes, value) = (record.axes("axes"), record.tensor("expected").unwrap());
+    Tensor::from_fn(x.shape(), |index| {
+        let kept = (0..index.len()).filter(|&axis| !axes.contains(&(axis as u32))).map(|axis| index[axis]);
+        let masked = value.get::<f64>(&kept.collect::<Vec<_>>()) == Ok(f64::NEG_INFINITY);
+        if masked { 0.0 } else { theirs.get::<f64>(index).unwrap() }
+    })
+    .unwrap()
+}
+
+/// Operands of equal rank, extents 1 repeated.
+fn stretched(b: &mut ProgramBuilder, values: &[ValueId]) -> Vec<ValueId> {
+    let shapes: Vec<_> = values.iter().map(|&v| b.meta(v).shape.clone()).collect();
+    let one_shape = shapes.iter().all(|s| s.len() == shapes[0].len());
+    if !one_shape || shapes.iter().all(|s| *s == shapes[0]) {
+        return values.to_vec();
+    }
+    let widest = |axis: usize| {
+        let wide = shapes.iter().map(|s| s[axis].clone()).find(|d| d.as_const() != Some(1));
+        wide.unwrap_or(1.into())
+    };
+    let shape: Vec<_> = (0..shapes[0].len()).map(widest).collect();
+    let axes: Vec<u32> = (0..shape.len() as u32).collect();
+    values.iter().map(|&v| b.broadcast_in_dim(v, &shape, &axes).unwrap()).collect()
+}
+
+/// The operation of a record, `None` if it is not built yet.
+fn apply(b: &mut ProgramBuilder, record: &Record, v: &[ValueId]) -> Option<ValueId> {
+    let axes = record.axes("axes");
+    let axis = || record.0["attrs"]["axis"].as_u64().map_or(0, |a| a as u32);
+    Some(
+        match record.text("op") {
+            "exp" => b.exp(v[0]),
+            "expm1" => b.expm1(v[0]),
+            "log" => b.log(v[0]),
+            "log1p" => b.log1p(v[0]),
+            "sin" => b.sin(v[0]),
+            "cos" => b.cos(v[0]),
+            "tan" => b.tan(v[0]),
+            "tanh" => b.tanh(v[0]),
+            "sqrt" => b.sqrt(v[0]),
+            "rsqrt" => b.rsqrt(v[0]),
+            "erf" => b.erf(v[0]),
+            "neg" => b.neg(v[0]),
+            "abs" => b.abs(v[0]),
+            "sign" => b.sign(v[0]),
+            "conj" => b.conj(v[0]),
+            "real" => b.real(v[0]),
+            "imag" => b.imag(v[0]),
+            "add" => b.add(v[0], v[1]),
+            "sub" => b.sub(v[0], v[1]),
+            "mul" => b.mul(v[0], v[1]),
+            "div" => b.div(v[0], v[1]),
+            "rem" => b.rem(v[0], v[1]),
+            "pow" => b.pow(v[0], v[1]),
+            "maximum" => b.maximum(v[0], v[1]),
+            "minimum" => b.minimum(v[0], v[1]),
+            "select" => b.select(v[0], v[1], v[2]),
+            "compare" => b.compare(direction(record), v[0], v[1]),
+            "sigmoid" => composite::sigmoid(b, v[0]),
+            "softplus" => composite::softplus(b, v[0]),
+            "silu" => composite::silu(b, v[0]),
+            "relu" => composite::relu(b, v[0]),
+            "gelu" => composite::gelu(b, v[0]),
+            "gelu_tanh" => composite::gelu_tanh(b, v[0]),
+            "clamp" => {
+                let [low, high] = ["min", "max"].map(|bound| filled(b, v[0], &record.0["attrs"][bound]));
+                composite::clamp(b, v[0], low, high)
+            }
+            "softmax" => composite::softmax(b, v[0], &[axis()]),
+            "log_softmax" => composite::log_softmax(b, v[0], &[axis()]),
+            "logsumexp" => composite::logsumexp(b, v[0], &axes),
+            "reduce_sum" => b.sum(v[0], &axes),
+            "reduce_mean" => composite::mean(b, v[0], &axes),
+            "reduce_max" => b.max(v[0], &axes),
+            "reduce_min" => b.min(v[0], &axes),
+            "cumsum" => b.op(CoreOp::CumSum { axis: axis() }, &v[..1]),
+            _ => return None,
+        }
+        .unwrap(),
+    )
+}
+
+fn direction(record: &Record) -> Comparison {
+    match record.0["attrs"]["direction"].as_str() {
+        Some("eq") => Comparison::Eq,
+        Some("ne") => Comparison::Ne,
+        Some("lt") => Comparison::Lt,
+        Some("le") => Comparison::Le,
+        Some("gt") => Comparison::Gt,
+        _ => Comparison::Ge,
+    }
+}
+
+fn filled(b: &mut ProgramBuilder, like: ValueId, number: &serde_json::Value) -> ValueId {
+    let meta = b.meta(like).clone();
+    let bound = b.constant(ScalarValue::from_f64(number.as_f64().unwrap(), meta.dtype)).unwrap();
+    b.broadcast_in_dim(bound, &meta.shape, &[]).unwrap()
+}

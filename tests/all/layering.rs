@@ -1,0 +1,84 @@
+//! Who may depend on whom.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Every crate of the house and those of its own that it may use.
+const HOUSE: &[(&str, &[&str])] = &[
+    ("tenferro-core", &[]),
+    ("tenferro-einsum", &["tenferro-core"]),
+    ("tenferro-runtime", &["tenferro-core", "tenferro-einsum"]),
+    ("tenferro-cpu", &["tenferro-core", "tenferro-einsum", "tenferro-runtime"]),
+    ("tenferro-dsl", &["tenferro-core", "tenferro-einsum"]),
+    ("tenferro-dsl-macros", &["tenferro-dsl"]),
+    (
+        "tenferro",
+        &["tenferro-core", "tenferro-einsum", "tenferro-runtime", "tenferro-cpu", "tenferro-dsl-macros"],
+    ),
+    // For tests alone, hence in nobody's list.
+    ("tenferro-testing", &["tenferro-core"]),
+];
+
+/// Crates that the macro builds on every user's machine before anything else, so they stay light.
+const LIGHT: &[&str] = &["tenferro-core", "tenferro-einsum", "tenferro-dsl"];
+
+/// Crates that belong behind an engine.
+const HEAVY: &[&str] = &[
+    "faer", "gemm", "private-gemm-x86", "rayon", "rayon-core", "rustfft", "realfft", "ndarray", "nalgebra", "pulp",
+    "tenferro-runtime", "tenferro-cpu",
+];
+
+/// The normal dependencies of every package, by name.
+fn dependencies() -> (BTreeSet<String>, BTreeMap<String, BTreeSet<String>>) {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--manifest-path"])
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let list = |value: &Value| value.as_array().unwrap().clone();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+
+    let names: BTreeMap<String, String> =
+        list(&metadata["packages"]).iter().map(|package| (text(&package["id"]), text(&package["name"]))).collect();
+    let members = list(&metadata["workspace_members"]).iter().map(|id| names[&text(id)].clone()).collect();
+    let mut graph = BTreeMap::<String, BTreeSet<String>>::new();
+    for node in list(&metadata["resolve"]["nodes"]) {
+        let used = list(&node["deps"]).into_iter().filter(|dependency| {
+            list(&dependency["dep_kinds"]).iter().any(|kind| kind["kind"].is_null())
+        });
+        let used = used.map(|dependency| names[&text(&dependency["pkg"])].clone());
+        graph.entry(names[&text(&node["id"])].clone()).or_default().extend(used);
+    }
+    (members, graph)
+}
+
+#[test]
+fn dependencies_point_one_way() {
+    let (members, graph) = dependencies();
+    for member in members {
+        let Some((_, allowed)) = HOUSE.iter().find(|(name, _)| *name == member) else {
+            panic!("`{member}` has no place in the table of this test")
+        };
+        let own = graph[&member].iter().filter(|name| name.starts_with("tenferro"));
+        let forbidden: Vec<_> = own.filter(|name| !allowed.contains(&name.as_str())).collect();
+        assert!(forbidden.is_empty(), "`{member}` must not depend on {forbidden:?}");
+    }
+}
+
+#[test]
+fn what_the_macro_is_made_of_stays_light() {
+    let (_, graph) = dependencies();
+    for name in LIGHT {
+        let (mut reached, mut open) = (BTreeSet::new(), vec![name.to_string()]);
+        while let Some(next) = open.pop() {
+            let fresh = graph[&next].iter().filter(|name| reached.insert((*name).clone()));
+            open.extend(fresh.cloned());
+        }
+        let heavy: Vec<_> = reached.iter().filter(|name| HEAVY.contains(&name.as_str())).collect();
+        assert!(heavy.is_empty(), "`{name}` must stay free of {heavy:?}");
+    }
+}

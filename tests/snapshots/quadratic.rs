@@ -1,0 +1,286 @@
+#[doc = " The quadratic form `x' a x`."]
+#[doc = ""]
+#[doc = " `quadratic(x: f64[n], a: f64[n, n]) -> f64`"]
+#[allow(non_camel_case_types, dead_code)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct quadratic;
+#[allow(unused, clippy::all)]
+const _: () = {
+    use ::tenferro::__private as __t;
+    use __t::local as x;
+    use __t::local as a;
+    mod programs {
+        use ::tenferro::__private::program::*;
+        static S0: [Size; 1] = [size_of("n", 0, 0, 1, 0)];
+        #[doc = " [n]"]
+        static D0: [SymDim; 1] = [size::<0>()];
+        #[doc = " f64[n]"]
+        const T0: ValueMeta = value(F64, &D0);
+        #[doc = " [n, n]"]
+        static D1: [SymDim; 2] = [size::<0>(), size::<0>()];
+        #[doc = " f64[n, n]"]
+        const T1: ValueMeta = value(F64, &D1);
+        #[doc = " f64"]
+        const T2: ValueMeta = value(F64, &[]);
+        #[doc = " \"i,ij,j->\""]
+        static E0: EinsumOp = EinsumOp {
+            inputs: B(&[B(&[0]), B(&[0, 1]), B(&[1])]),
+            output: B(&[]),
+            stretch: B(&[]),
+            plan: PlanSpec::Auto,
+        };
+        #[doc = " \",i,ij->j\""]
+        static E1: EinsumOp = EinsumOp {
+            inputs: B(&[B(&[]), B(&[0]), B(&[0, 1])]),
+            output: B(&[1]),
+            stretch: B(&[]),
+            plan: PlanSpec::Auto,
+        };
+        #[doc = " \",ij,j->i\""]
+        static E2: EinsumOp = EinsumOp {
+            inputs: B(&[B(&[]), B(&[0, 1]), B(&[1])]),
+            output: B(&[0]),
+            stretch: B(&[]),
+            plan: PlanSpec::Auto,
+        };
+        pub(super) static PRIMAL: KernelProgram = KernelProgram {
+            slot: Slot::new(),
+            program: SemanticProgram {
+                name: B("quadratic"),
+                sizes: B(&S0),
+                inputs: B(&[input("x"), input("a")]),
+                values: B(&[T0, T1, T2]),
+                nodes: B(&[extension(2, 1, &E0, &[V(0), V(1), V(0)])]),
+                outputs: B(&[output(2)]),
+                guards: B(&[]),
+                fingerprint: Fingerprint(0xf95f049d49368935d42070496c860317),
+            },
+        };
+        pub(super) static JVP: KernelProgram = KernelProgram {
+            slot: Slot::new(),
+            program: SemanticProgram {
+                name: B("jvp_quadratic"),
+                sizes: B(&S0),
+                inputs: B(&[input("x"), input("a"), input("d_x")]),
+                values: B(&[T0, T1, T0, T2, T2, T2, T2]),
+                nodes: B(&[
+                    extension(3, 1, &E0, &[V(0), V(1), V(0)]),
+                    extension(4, 1, &E0, &[V(2), V(1), V(0)]),
+                    extension(5, 1, &E0, &[V(0), V(1), V(2)]),
+                    core(6, Add, &[V(4), V(5)]),
+                ]),
+                outputs: B(&[output(3), output(6)]),
+                guards: B(&[]),
+                fingerprint: Fingerprint(0x2adb7be392b3d5b1e58770e0d5468dd0),
+            },
+        };
+        pub(super) static VJP: KernelProgram = KernelProgram {
+            slot: Slot::new(),
+            program: SemanticProgram {
+                name: B("vjp_quadratic"),
+                sizes: B(&S0),
+                inputs: B(&[input("x"), input("a"), input("ct")]),
+                values: B(&[T0, T1, T2, T2, T0, T0, T0]),
+                nodes: B(&[
+                    extension(3, 1, &E0, &[V(0), V(1), V(0)]),
+                    extension(4, 1, &E1, &[V(2), V(0), V(1)]),
+                    extension(5, 1, &E2, &[V(2), V(1), V(0)]),
+                    core(6, Add, &[V(4), V(5)]),
+                ]),
+                outputs: B(&[output(3), named("d_x", 6)]),
+                guards: B(&[]),
+                fingerprint: Fingerprint(0x54feb6c1ef1dd7ff6263f72a78929849),
+            },
+        };
+        pub(super) static GRAD: KernelProgram = KernelProgram {
+            slot: Slot::new(),
+            program: SemanticProgram {
+                name: B("grad_quadratic"),
+                sizes: B(&S0),
+                inputs: B(&[input("x"), input("a")]),
+                values: B(&[T0, T1, T2, T0, T0, T0]),
+                nodes: B(&[
+                    core(2, Constant(ScalarValue::F64(1.0)), &[]),
+                    extension(3, 1, &E1, &[V(2), V(0), V(1)]),
+                    extension(4, 1, &E2, &[V(2), V(1), V(0)]),
+                    core(5, Add, &[V(3), V(4)]),
+                ]),
+                outputs: B(&[named("d_x", 5)]),
+                guards: B(&[]),
+                fingerprint: Fingerprint(0xd987d0c6bf4644ff4f6c3ad070861e6),
+            },
+        };
+        pub(super) static VALUE_AND_GRAD: KernelProgram = KernelProgram {
+            slot: Slot::new(),
+            program: SemanticProgram {
+                name: B("value_and_grad_quadratic"),
+                sizes: B(&S0),
+                inputs: B(&[input("x"), input("a")]),
+                values: B(&[T0, T1, T2, T2, T0, T0, T0]),
+                nodes: B(&[
+                    core(2, Constant(ScalarValue::F64(1.0)), &[]),
+                    extension(3, 1, &E0, &[V(0), V(1), V(0)]),
+                    extension(4, 1, &E1, &[V(2), V(0), V(1)]),
+                    extension(5, 1, &E2, &[V(2), V(1), V(0)]),
+                    core(6, Add, &[V(4), V(5)]),
+                ]),
+                outputs: B(&[output(3), named("d_x", 6)]),
+                guards: B(&[]),
+                fingerprint: Fingerprint(0x450d6b675aa7f2ded5abaf849ada698b),
+            },
+        };
+        pub(super) static HVP: KernelProgram = KernelProgram {
+            slot: Slot::new(),
+            program: SemanticProgram {
+                name: B("hvp_quadratic"),
+                sizes: B(&S0),
+                inputs: B(&[input("x"), input("a"), input("d_x")]),
+                values: B(&[T0, T1, T0, T2, T0, T0, T0]),
+                nodes: B(&[
+                    core(3, Constant(ScalarValue::F64(1.0)), &[]),
+                    extension(4, 1, &E1, &[V(3), V(2), V(1)]),
+                    extension(5, 1, &E2, &[V(3), V(1), V(2)]),
+                    core(6, Add, &[V(4), V(5)]),
+                ]),
+                outputs: B(&[named("d_x", 6)]),
+                guards: B(&[]),
+                fingerprint: Fingerprint(0x178888fb9c8aab6f0b1501ea8a9ec920),
+            },
+        };
+    }
+    impl quadratic {
+        #[doc = " Runs the kernel."]
+        #[doc = ""]
+        #[doc = " `quadratic(x: f64[n], a: f64[n, n]) -> f64`"]
+        pub fn run(
+            self,
+            session: &mut __t::Session,
+            x: impl __t::Operand<f64, 1>,
+            a: impl __t::Operand<f64, 2>,
+        ) -> __t::Result<f64> {
+            let mut results = __t::call(session, &programs::PRIMAL, &[x.read(), a.read()])?;
+            Ok(results.scalar()?)
+        }
+        #[doc = " Runs the kernel and writes the result over existing values, whose shapes must be those of the result."]
+        #[doc = ""]
+        #[doc = " `quadratic(x: f64[n], a: f64[n, n]) -> f64`"]
+        pub fn run_into(
+            self,
+            session: &mut __t::Session,
+            x: impl __t::Operand<f64, 1>,
+            a: impl __t::Operand<f64, 2>,
+            out: &mut f64,
+        ) -> __t::Result<()> {
+            __t::call_into(session, &programs::PRIMAL, &[x.read(), a.read()], &mut [&mut __t::Place(out)])
+        }
+        #[doc = " Prepares the kernel for engines and for the shapes of its arguments, to be run without a session."]
+        #[doc = ""]
+        #[doc = " `quadratic(x: f64[n], a: f64[n, n]) -> f64`"]
+        pub fn prepare(
+            self,
+            runtime: &__t::Runtime,
+            targets: &[__t::EngineTarget],
+            shapes: ([usize; 1], [usize; 2]),
+        ) -> __t::Result<__t::Prepared<Self>> {
+            __t::Prepared::new(runtime, targets, &[&shapes.0, &shapes.1])
+        }
+        #[doc = " Forward mode: the output, and its tangent for tangents of `x`."]
+        #[doc = ""]
+        #[doc = " `quadratic(x: f64[n], a: f64[n, n]) -> f64`"]
+        pub fn jvp(
+            self,
+            session: &mut __t::Session,
+            x: impl __t::Operand<f64, 1>,
+            a: impl __t::Operand<f64, 2>,
+            d_x: impl __t::Operand<f64, 1>,
+        ) -> __t::Result<(f64, f64)> {
+            let mut results = __t::call(session, &programs::JVP, &[x.read(), a.read(), d_x.read()])?;
+            Ok((results.scalar()?, results.scalar()?))
+        }
+        #[doc = " Reverse mode: the output, and what a cotangent of it becomes for `x`."]
+        #[doc = ""]
+        #[doc = " `quadratic(x: f64[n], a: f64[n, n]) -> f64`"]
+        pub fn vjp(
+            self,
+            session: &mut __t::Session,
+            x: impl __t::Operand<f64, 1>,
+            a: impl __t::Operand<f64, 2>,
+            ct: f64,
+        ) -> __t::Result<(f64, __t::TypedTensor<f64, 1>)> {
+            let mut results = __t::call(session, &programs::VJP, &[x.read(), a.read(), __t::scalar(&ct)?])?;
+            Ok((results.scalar()?, results.tensor()?))
+        }
+        #[doc = " The gradient with respect to `x`."]
+        #[doc = ""]
+        #[doc = " `quadratic(x: f64[n], a: f64[n, n]) -> f64`"]
+        pub fn grad(
+            self,
+            session: &mut __t::Session,
+            x: impl __t::Operand<f64, 1>,
+            a: impl __t::Operand<f64, 2>,
+        ) -> __t::Result<__t::TypedTensor<f64, 1>> {
+            let mut results = __t::call(session, &programs::GRAD, &[x.read(), a.read()])?;
+            Ok(results.tensor()?)
+        }
+        #[doc = " The value, and the gradient with respect to `x`."]
+        #[doc = ""]
+        #[doc = " `quadratic(x: f64[n], a: f64[n, n]) -> f64`"]
+        pub fn value_and_grad(
+            self,
+            session: &mut __t::Session,
+            x: impl __t::Operand<f64, 1>,
+            a: impl __t::Operand<f64, 2>,
+        ) -> __t::Result<(f64, __t::TypedTensor<f64, 1>)> {
+            let mut results = __t::call(session, &programs::VALUE_AND_GRAD, &[x.read(), a.read()])?;
+            Ok((results.scalar()?, results.tensor()?))
+        }
+        #[doc = " The Hessian with respect to `x`, times the tangents."]
+        #[doc = ""]
+        #[doc = " `quadratic(x: f64[n], a: f64[n, n]) -> f64`"]
+        pub fn hvp(
+            self,
+            session: &mut __t::Session,
+            x: impl __t::Operand<f64, 1>,
+            a: impl __t::Operand<f64, 2>,
+            d_x: impl __t::Operand<f64, 1>,
+        ) -> __t::Result<__t::TypedTensor<f64, 1>> {
+            let mut results = __t::call(session, &programs::HVP, &[x.read(), a.read(), d_x.read()])?;
+            Ok(results.tensor()?)
+        }
+        #[doc = " The program behind [`run`](Self::run), made while compiling."]
+        pub fn program(self) -> &'static __t::SemanticProgram {
+            &programs::PRIMAL.program
+        }
+        #[doc = " The program behind [`jvp`](Self::jvp), made while compiling."]
+        pub fn jvp_program(self) -> &'static __t::SemanticProgram {
+            &programs::JVP.program
+        }
+        #[doc = " The program behind [`vjp`](Self::vjp), made while compiling."]
+        pub fn vjp_program(self) -> &'static __t::SemanticProgram {
+            &programs::VJP.program
+        }
+        #[doc = " The program behind [`grad`](Self::grad), made while compiling."]
+        pub fn grad_program(self) -> &'static __t::SemanticProgram {
+            &programs::GRAD.program
+        }
+        #[doc = " The program behind [`value_and_grad`](Self::value_and_grad), made while compiling."]
+        pub fn value_and_grad_program(self) -> &'static __t::SemanticProgram {
+            &programs::VALUE_AND_GRAD.program
+        }
+        #[doc = " The program behind [`hvp`](Self::hvp), made while compiling."]
+        pub fn hvp_program(self) -> &'static __t::SemanticProgram {
+            &programs::HVP.program
+        }
+    }
+    impl __t::Kernel for quadratic {
+        const NAME: &'static str = "quadratic";
+        type Inputs = (__t::Array<f64, 1>, __t::Array<f64, 2>);
+        type Output = f64;
+        fn program() -> &'static __t::SemanticProgram {
+            &programs::PRIMAL.program
+        }
+        fn output(results: &mut __t::Results) -> __t::Result<f64> {
+            Ok(results.scalar()?)
+        }
+    }
+};
