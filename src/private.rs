@@ -36,8 +36,8 @@ pub fn erroneous<T>() -> T {
     unreachable!("this kernel did not compile")
 }
 
-/// An expansion imports this under the name of each parameter of the kernel, so that a unit struct
-/// of that name outside, another kernel for instance, is not taken for the parameter's pattern.
+/// An expansion imports this under the name of each of its locals: a pattern may shadow a function, but
+/// not a unit struct of that name outside, such as another kernel.
 pub fn local() {}
 
 /// The short names in which static programs are written.

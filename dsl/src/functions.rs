@@ -206,3 +206,39 @@ const fn argument(name: &'static str, build: BuildReduce) -> Function {
     let kind = Kind::Reduce { keeps: false, axes: AxisCount::One, build };
     Function { name, kind, domain: ORDERED, result: ResultDType::Index }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tenferro_core::DType;
+
+    /// What the table says of dtypes is what the builder accepts and gives.
+    #[test]
+    fn every_function_builds_for_every_dtype_of_its_domain() {
+        let operators = [&ADD, &SUB, &MUL, &DIV, &REM, &NEG, &AND, &OR, &NOT, &EQ, &NE, &LT, &LE, &GT, &GE];
+        for function in FUNCTIONS.iter().chain(operators) {
+            for dtype in function.domain.iter() {
+                let mut b = ProgramBuilder::new(function.name);
+                let n = b.size("n");
+                let x = b.input("x", dtype, &[n]).unwrap();
+                let mask = b.input("mask", DType::Bool, &b.meta(x).shape.clone()).unwrap();
+                let value = match &function.kind {
+                    Kind::Elementwise { arity, build } => build(&mut b, &vec![x; *arity]),
+                    Kind::Select => b.op(CoreOp::Select, &[mask, x, x]),
+                    Kind::Reduce { build, .. } => build(&mut b, x, &[0]),
+                    Kind::Special(_) => continue,
+                };
+                let value = value.unwrap_or_else(|error| panic!("{function:?} of {dtype}: {error}"));
+                let expected = match function.result {
+                    ResultDType::Same => dtype,
+                    ResultDType::Real => dtype.to_real(),
+                    ResultDType::Bool => DType::Bool,
+                    ResultDType::Index => DType::I64,
+                };
+                assert_eq!(b.meta(value).dtype, expected, "{function:?} of {dtype}");
+                let vanishes = matches!(function.kind, Kind::Reduce { keeps: false, .. });
+                assert_eq!(b.meta(value).rank(), usize::from(!vanishes), "{function:?}");
+            }
+        }
+    }
+}

@@ -1,6 +1,8 @@
 //! A kernel as a unit struct with typed methods over its static programs.
 
-use proc_macro2::{Ident, Literal, TokenStream};
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 use tenferro_core::program::SemanticProgram;
@@ -116,9 +118,8 @@ pub(super) fn emit(kernel: &LoweredKernel) -> TokenStream {
         quote!(#[doc = ""] #[doc = #doc])
     });
     let generated = Emission::new(kernel);
-    let (signature, programs, implementation) =
-        (generated.signature_doc(), generated.programs(), generated.implementation());
-    let parameter_names = kernel.params.iter().map(|p| &p.ident);
+    let (signature, locals) = (generated.signature_doc(), generated.locals());
+    let (programs, implementation) = (generated.programs(), generated.implementation());
     quote! {
         #(#attrs)*
         #gap
@@ -135,7 +136,7 @@ pub(super) fn emit(kernel: &LoweredKernel) -> TokenStream {
         #[allow(unused, clippy::all)]
         const _: () = {
             use ::tenferro::__private as __t;
-            #(use __t::local as #parameter_names;)*
+            use __t::{#(local as #locals),*};
             #programs
             #implementation
         };
@@ -184,6 +185,18 @@ impl<'a> Emission<'a> {
 
     fn roles(&self) -> impl Iterator<Item = &'static Role> {
         std::iter::once(&PRIMAL).chain(self.derivatives.iter().copied())
+    }
+
+    /// The names of all locals of the methods, sorted. Each is imported as that of a function, which a
+    /// pattern may shadow: a unit struct of that name outside, such as another kernel, it may not.
+    fn locals(&self) -> BTreeSet<Ident> {
+        let own = ["session", "results", "runtime", "targets", "shapes"];
+        let arguments = [self.signature.arguments(), self.signature.cotangents(), self.signature.tangents()];
+        let arguments = arguments.into_iter().flatten().map(|argument| argument.ident);
+        let destinations = self.signature.destinations().into_iter().map(|(name, _)| name);
+        let mut names: BTreeSet<_> = arguments.chain(destinations).collect();
+        names.extend(own.map(ident));
+        names.into_iter().map(|mut name| { name.set_span(Span::call_site()); name }).collect()
     }
 
     fn signature_doc(&self) -> String {

@@ -149,7 +149,10 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
     fn work(&self, engine: &mut dyn Engine, step: &Step, mut outputs: SmallVec<[&mut Tensor; 2]>) -> Result<()> {
         match &step.work {
             Work::Command(command) => {
-                let inputs: SmallVec<[TensorView<'_>; 3]> = step.inputs.iter().map(|&input| self.view(input)).collect();
+                let mut inputs: SmallVec<[TensorView<'_>; 3]> = SmallVec::new();
+                for &input in &step.inputs {
+                    inputs.push(self.view(input));
+                }
                 command.execute(engine, &inputs, &mut outputs)
             }
             Work::Compact(_) => engine.copy(&self.view(step.inputs[0]), outputs[0]),

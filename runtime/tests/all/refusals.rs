@@ -243,7 +243,7 @@ fn a_provider_that_never_has_enough_is_stopped() {
 fn a_guard_that_fails() {
     let mut b = ProgramBuilder::new("halves");
     let n = b.size("n");
-    let x = b.input("x", DType::F64, &[n.clone()]).unwrap();
+    let x = b.input("x", DType::F64, std::slice::from_ref(&n)).unwrap();
     let half = n.div(&2.into());
     let y = b.reshape(x, &[half, 2.into()]).unwrap();
     let program = Arc::new(b.finish(&[(None, y)]).unwrap());
