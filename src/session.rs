@@ -6,13 +6,11 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::Result;
+use crate::cpu::CpuEngine;
 use crate::kernel::{KernelProgram, Results};
 use crate::runtime::reference::{self, ReferenceEngine};
-use crate::runtime::{
-    Engine, EngineRegistration, EngineTarget, Error, ExtensionModule, Prepared, ProgramRef, Runtime,
-};
+use crate::runtime::{Engine, EngineRegistration, EngineTarget, Error, ExtensionModule, Prepared, ProgramRef, Runtime};
 use crate::tensor::{Tensor, TensorRead};
-use crate::cpu::CpuEngine;
 
 /// A runtime, an engine, and the standard operation families: what a kernel's methods run on.
 ///
@@ -84,12 +82,7 @@ impl Session {
         for module in modules {
             builder = builder.install_extension_module(module)?;
         }
-        Ok(Self {
-            runtime: builder.build()?,
-            targets: [engine.target()],
-            engine: Box::new(engine),
-            recent: Vec::new(),
-        })
+        Ok(Self { runtime: builder.build()?, targets: [engine.target()], engine: Box::new(engine), recent: Vec::new() })
     }
 
     /// The runtime, which holds configuration and prepared programs.
@@ -123,9 +116,8 @@ impl Session {
         program: &'static KernelProgram,
         inputs: &[TensorRead<'a>],
     ) -> Result<Results<'s, 'a>> {
-        let outputs = self.with_prepared(program, inputs, |runtime, engine, prepared| {
-            runtime.run(&mut [engine], prepared, inputs)
-        })?;
+        let outputs = self
+            .with_prepared(program, inputs, |runtime, engine, prepared| runtime.run(&mut [engine], prepared, inputs))?;
         Ok(Results::new(&mut *self.engine, outputs))
     }
 

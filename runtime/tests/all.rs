@@ -5,6 +5,7 @@ mod all {
     mod aliasing;
     mod buffers;
     mod counters;
+    mod families;
     mod golden;
     mod placement;
     mod reference;

@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 
 use smallvec::SmallVec;
 
+use super::Kernel;
 use super::arguments::Arguments;
 use super::results::Results;
-use super::Kernel;
 use crate::Result;
 use crate::runtime::{self, Engine, EngineTarget, Runtime};
 

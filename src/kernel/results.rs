@@ -41,4 +41,3 @@ impl<'s, 'a> Results<'s, 'a> {
         Ok(value)
     }
 }
-

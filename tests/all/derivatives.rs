@@ -82,9 +82,7 @@ fn tensor_kernel<T: Real>(Precision { step, tolerance }: Precision) {
     let out = attention.run(cpu, &q, &k, &v).unwrap();
     let (same, tangent) = attention.jvp(cpu, &q, &k, &v, &dq, &dk, &dv).unwrap();
     assert_close(&same, &out, tolerance);
-    let mut at = |h: f64| {
-        attention.run(cpu, &moved(&q, h, &dq), &moved(&k, h, &dk), &moved(&v, h, &dv)).unwrap()
-    };
+    let mut at = |h: f64| attention.run(cpu, &moved(&q, h, &dq), &moved(&k, h, &dk), &moved(&v, h, &dv)).unwrap();
     assert_close(&tangent, &central(&at(step), &at(-step), step), tolerance);
 
     let (same, (gq, gk, gv)) = attention.vjp(cpu, &q, &k, &v, &ct).unwrap();

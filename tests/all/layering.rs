@@ -13,10 +13,7 @@ const HOUSE: &[(&str, &[&str])] = &[
     ("tenferro-cpu", &["tenferro-core", "tenferro-einsum", "tenferro-runtime"]),
     ("tenferro-dsl", &["tenferro-core", "tenferro-einsum"]),
     ("tenferro-dsl-macros", &["tenferro-dsl"]),
-    (
-        "tenferro",
-        &["tenferro-core", "tenferro-einsum", "tenferro-runtime", "tenferro-cpu", "tenferro-dsl-macros"],
-    ),
+    ("tenferro", &["tenferro-core", "tenferro-einsum", "tenferro-runtime", "tenferro-cpu", "tenferro-dsl-macros"]),
     // For tests alone, hence in nobody's list.
     ("tenferro-testing", &["tenferro-core"]),
 ];
@@ -26,8 +23,18 @@ const LIGHT: &[&str] = &["tenferro-core", "tenferro-einsum", "tenferro-dsl"];
 
 /// Crates that belong behind an engine.
 const HEAVY: &[&str] = &[
-    "faer", "gemm", "private-gemm-x86", "rayon", "rayon-core", "rustfft", "realfft", "ndarray", "nalgebra", "pulp",
-    "tenferro-runtime", "tenferro-cpu",
+    "faer",
+    "gemm",
+    "private-gemm-x86",
+    "rayon",
+    "rayon-core",
+    "rustfft",
+    "realfft",
+    "ndarray",
+    "nalgebra",
+    "pulp",
+    "tenferro-runtime",
+    "tenferro-cpu",
 ];
 
 /// The normal dependencies of every package, by name.
@@ -47,9 +54,9 @@ fn dependencies() -> (BTreeSet<String>, BTreeMap<String, BTreeSet<String>>) {
     let members = list(&metadata["workspace_members"]).iter().map(|id| names[&text(id)].clone()).collect();
     let mut graph = BTreeMap::<String, BTreeSet<String>>::new();
     for node in list(&metadata["resolve"]["nodes"]) {
-        let used = list(&node["deps"]).into_iter().filter(|dependency| {
-            list(&dependency["dep_kinds"]).iter().any(|kind| kind["kind"].is_null())
-        });
+        let used = list(&node["deps"])
+            .into_iter()
+            .filter(|dependency| list(&dependency["dep_kinds"]).iter().any(|kind| kind["kind"].is_null()));
         let used = used.map(|dependency| names[&text(&dependency["pkg"])].clone());
         graph.entry(names[&text(&node["id"])].clone()).or_default().extend(used);
     }

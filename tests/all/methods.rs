@@ -12,6 +12,26 @@ tenferro! {
     }
 }
 
+/// Kernels, arguments and the locals of an expansion may have one name.
+mod names {
+    tenferro::tenferro! {
+        pub fn x(session: f64[n], results: f64[n]) -> (out: f64[n], first: i64) {
+            (session + results, argmax(session))
+        }
+        pub fn session(x: f64[n], out: f64) -> f64[n] { x * out }
+        pub fn d_x(ct: f64) -> f64 { ct * ct }
+    }
+}
+
+#[test]
+fn names_do_not_get_in_the_way_of_one_another() {
+    let cpu = &mut Session::cpu();
+    let v = TypedTensor::from_vec_col_major([2], vec![1.0, 3.0]).unwrap();
+    assert_eq!(names::x.run(cpu, &v, &v).unwrap().out.as_slice().unwrap(), [2.0, 6.0]);
+    assert_eq!(names::session.run(cpu, &v, 2.0).unwrap().as_slice().unwrap(), [2.0, 6.0]);
+    assert_eq!(names::d_x.grad(cpu, 3.0).unwrap(), 6.0);
+}
+
 #[test]
 fn run_into_writes_over_tensors_and_scalars() {
     let cpu = &mut Session::cpu();

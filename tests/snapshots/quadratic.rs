@@ -1,42 +1,46 @@
-#[doc = " The quadratic form `x' a x`."]
-#[doc = ""]
-#[doc = " `quadratic(x: f64[n], a: f64[n, n]) -> f64`"]
+// What `tenferro!` makes of the kernel in `tests/all/expansion.rs`. Written by that test under TENFERRO_BLESS=1.
+
+/// The quadratic form `x' a x`.
+///
+/// `quadratic(x: f64[n], a: f64[n, n]) -> f64`
 #[allow(non_camel_case_types, dead_code)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct quadratic;
 #[allow(unused, clippy::all)]
 const _: () = {
     use ::tenferro::__private as __t;
-    use __t::local as x;
-    use __t::local as a;
+    use __t::{
+        local as a, local as ct, local as d_x, local as out, local as results, local as runtime, local as session,
+        local as shapes, local as targets, local as x,
+    };
     mod programs {
         use ::tenferro::__private::program::*;
         static S0: [Size; 1] = [size_of("n", 0, 0, 1, 0)];
-        #[doc = " [n]"]
+        /// [n]
         static D0: [SymDim; 1] = [size::<0>()];
-        #[doc = " f64[n]"]
+        /// f64[n]
         const T0: ValueMeta = value(F64, &D0);
-        #[doc = " [n, n]"]
+        /// [n, n]
         static D1: [SymDim; 2] = [size::<0>(), size::<0>()];
-        #[doc = " f64[n, n]"]
+        /// f64[n, n]
         const T1: ValueMeta = value(F64, &D1);
-        #[doc = " f64"]
+        /// f64
         const T2: ValueMeta = value(F64, &[]);
-        #[doc = " \"i,ij,j->\""]
+        /// "i,ij,j->"
         static E0: EinsumOp = EinsumOp {
             inputs: B(&[B(&[0]), B(&[0, 1]), B(&[1])]),
             output: B(&[]),
             stretch: B(&[]),
             plan: PlanSpec::Auto,
         };
-        #[doc = " \",i,ij->j\""]
+        /// ",i,ij->j"
         static E1: EinsumOp = EinsumOp {
             inputs: B(&[B(&[]), B(&[0]), B(&[0, 1])]),
             output: B(&[1]),
             stretch: B(&[]),
             plan: PlanSpec::Auto,
         };
-        #[doc = " \",ij,j->i\""]
+        /// ",ij,j->i"
         static E2: EinsumOp = EinsumOp {
             inputs: B(&[B(&[]), B(&[0, 1]), B(&[1])]),
             output: B(&[0]),
@@ -149,9 +153,9 @@ const _: () = {
         };
     }
     impl quadratic {
-        #[doc = " Runs the kernel."]
-        #[doc = ""]
-        #[doc = " `quadratic(x: f64[n], a: f64[n, n]) -> f64`"]
+        /// Runs the kernel.
+        ///
+        /// `quadratic(x: f64[n], a: f64[n, n]) -> f64`
         pub fn run(
             self,
             session: &mut __t::Session,
@@ -161,9 +165,9 @@ const _: () = {
             let mut results = __t::call(session, &programs::PRIMAL, &[x.read(), a.read()])?;
             Ok(results.scalar()?)
         }
-        #[doc = " Runs the kernel and writes the result over existing values, whose shapes must be those of the result."]
-        #[doc = ""]
-        #[doc = " `quadratic(x: f64[n], a: f64[n, n]) -> f64`"]
+        /// Runs the kernel and writes the result over existing values, whose shapes must be those of the result.
+        ///
+        /// `quadratic(x: f64[n], a: f64[n, n]) -> f64`
         pub fn run_into(
             self,
             session: &mut __t::Session,
@@ -173,9 +177,9 @@ const _: () = {
         ) -> __t::Result<()> {
             __t::call_into(session, &programs::PRIMAL, &[x.read(), a.read()], &mut [&mut __t::Place(out)])
         }
-        #[doc = " Prepares the kernel for engines and for the shapes of its arguments, to be run without a session."]
-        #[doc = ""]
-        #[doc = " `quadratic(x: f64[n], a: f64[n, n]) -> f64`"]
+        /// Prepares the kernel for engines and for the shapes of its arguments, to be run without a session.
+        ///
+        /// `quadratic(x: f64[n], a: f64[n, n]) -> f64`
         pub fn prepare(
             self,
             runtime: &__t::Runtime,
@@ -184,9 +188,9 @@ const _: () = {
         ) -> __t::Result<__t::Prepared<Self>> {
             __t::Prepared::new(runtime, targets, &[&shapes.0, &shapes.1])
         }
-        #[doc = " Forward mode: the output, and its tangent for tangents of `x`."]
-        #[doc = ""]
-        #[doc = " `quadratic(x: f64[n], a: f64[n, n]) -> f64`"]
+        /// Forward mode: the output, and its tangent for tangents of `x`.
+        ///
+        /// `quadratic(x: f64[n], a: f64[n, n]) -> f64`
         pub fn jvp(
             self,
             session: &mut __t::Session,
@@ -197,9 +201,9 @@ const _: () = {
             let mut results = __t::call(session, &programs::JVP, &[x.read(), a.read(), d_x.read()])?;
             Ok((results.scalar()?, results.scalar()?))
         }
-        #[doc = " Reverse mode: the output, and what a cotangent of it becomes for `x`."]
-        #[doc = ""]
-        #[doc = " `quadratic(x: f64[n], a: f64[n, n]) -> f64`"]
+        /// Reverse mode: the output, and what a cotangent of it becomes for `x`.
+        ///
+        /// `quadratic(x: f64[n], a: f64[n, n]) -> f64`
         pub fn vjp(
             self,
             session: &mut __t::Session,
@@ -210,9 +214,9 @@ const _: () = {
             let mut results = __t::call(session, &programs::VJP, &[x.read(), a.read(), __t::scalar(&ct)?])?;
             Ok((results.scalar()?, results.tensor()?))
         }
-        #[doc = " The gradient with respect to `x`."]
-        #[doc = ""]
-        #[doc = " `quadratic(x: f64[n], a: f64[n, n]) -> f64`"]
+        /// The gradient with respect to `x`.
+        ///
+        /// `quadratic(x: f64[n], a: f64[n, n]) -> f64`
         pub fn grad(
             self,
             session: &mut __t::Session,
@@ -222,9 +226,9 @@ const _: () = {
             let mut results = __t::call(session, &programs::GRAD, &[x.read(), a.read()])?;
             Ok(results.tensor()?)
         }
-        #[doc = " The value, and the gradient with respect to `x`."]
-        #[doc = ""]
-        #[doc = " `quadratic(x: f64[n], a: f64[n, n]) -> f64`"]
+        /// The value, and the gradient with respect to `x`.
+        ///
+        /// `quadratic(x: f64[n], a: f64[n, n]) -> f64`
         pub fn value_and_grad(
             self,
             session: &mut __t::Session,
@@ -234,9 +238,9 @@ const _: () = {
             let mut results = __t::call(session, &programs::VALUE_AND_GRAD, &[x.read(), a.read()])?;
             Ok((results.scalar()?, results.tensor()?))
         }
-        #[doc = " The Hessian with respect to `x`, times the tangents."]
-        #[doc = ""]
-        #[doc = " `quadratic(x: f64[n], a: f64[n, n]) -> f64`"]
+        /// The Hessian with respect to `x`, times the tangents.
+        ///
+        /// `quadratic(x: f64[n], a: f64[n, n]) -> f64`
         pub fn hvp(
             self,
             session: &mut __t::Session,
@@ -247,27 +251,27 @@ const _: () = {
             let mut results = __t::call(session, &programs::HVP, &[x.read(), a.read(), d_x.read()])?;
             Ok(results.tensor()?)
         }
-        #[doc = " The program behind [`run`](Self::run), made while compiling."]
+        /// The program behind [`run`](Self::run), made while compiling.
         pub fn program(self) -> &'static __t::SemanticProgram {
             &programs::PRIMAL.program
         }
-        #[doc = " The program behind [`jvp`](Self::jvp), made while compiling."]
+        /// The program behind [`jvp`](Self::jvp), made while compiling.
         pub fn jvp_program(self) -> &'static __t::SemanticProgram {
             &programs::JVP.program
         }
-        #[doc = " The program behind [`vjp`](Self::vjp), made while compiling."]
+        /// The program behind [`vjp`](Self::vjp), made while compiling.
         pub fn vjp_program(self) -> &'static __t::SemanticProgram {
             &programs::VJP.program
         }
-        #[doc = " The program behind [`grad`](Self::grad), made while compiling."]
+        /// The program behind [`grad`](Self::grad), made while compiling.
         pub fn grad_program(self) -> &'static __t::SemanticProgram {
             &programs::GRAD.program
         }
-        #[doc = " The program behind [`value_and_grad`](Self::value_and_grad), made while compiling."]
+        /// The program behind [`value_and_grad`](Self::value_and_grad), made while compiling.
         pub fn value_and_grad_program(self) -> &'static __t::SemanticProgram {
             &programs::VALUE_AND_GRAD.program
         }
-        #[doc = " The program behind [`hvp`](Self::hvp), made while compiling."]
+        /// The program behind [`hvp`](Self::hvp), made while compiling.
         pub fn hvp_program(self) -> &'static __t::SemanticProgram {
             &programs::HVP.program
         }

@@ -196,7 +196,13 @@ impl<'a> Emission<'a> {
         let destinations = self.signature.destinations().into_iter().map(|(name, _)| name);
         let mut names: BTreeSet<_> = arguments.chain(destinations).collect();
         names.extend(own.map(ident));
-        names.into_iter().map(|mut name| { name.set_span(Span::call_site()); name }).collect()
+        names
+            .into_iter()
+            .map(|mut name| {
+                name.set_span(Span::call_site());
+                name
+            })
+            .collect()
     }
 
     fn signature_doc(&self) -> String {

@@ -10,7 +10,7 @@ use super::bind::{Bound, Place, Root};
 use super::outputs::{Output, copied};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::prepare::{Plan, PreparedProgram, Step, Work};
+use crate::prepare::{Plan, Step, Work};
 
 /// A place for one tensor.
 pub(super) enum Slot<'o> {
@@ -55,9 +55,9 @@ impl Slot<'_> {
 /// The tensors of the caller that outputs still have to be brought to.
 pub(super) type Rest<'o> = SmallVec<[Option<&'o mut Tensor>; 4]>;
 
-/// The state of a run: `'f` the prepared program, `'a` the inputs, `'o` the caller's outputs.
+/// The state of a run: `'f` the plan and its binding, `'a` the inputs, `'o` the caller's outputs.
 pub(super) struct Frame<'f, 'a, 'o> {
-    prepared: &'f PreparedProgram,
+    plan: &'f Plan,
     bound: &'f Bound,
     inputs: &'f [TensorRead<'a>],
     /// References, so that outputs can leave while they are written and inputs stay: a reference
@@ -66,17 +66,8 @@ pub(super) struct Frame<'f, 'a, 'o> {
 }
 
 impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
-    pub fn new(
-        prepared: &'f PreparedProgram,
-        bound: &'f Bound,
-        inputs: &'f [TensorRead<'a>],
-        slots: &'f mut Slots<'o>,
-    ) -> Self {
-        Self { prepared, bound, inputs, slots: slots.iter_mut().map(Some).collect() }
-    }
-
-    fn plan(&self) -> &'f Plan {
-        &self.prepared.plan
+    pub fn new(plan: &'f Plan, bound: &'f Bound, inputs: &'f [TensorRead<'a>], slots: &'f mut Slots<'o>) -> Self {
+        Self { plan, bound, inputs, slots: slots.iter_mut().map(Some).collect() }
     }
 
     fn slot(&self, slot: usize) -> &Slot<'o> {
@@ -90,9 +81,8 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
     /// Lends tensors of the caller to the slots that end as outputs, and returns those that
     /// cannot be lent.
     pub fn lend(&mut self, outputs: &'o mut [&mut Tensor]) -> Rest<'o> {
-        let values = self.prepared.program.outputs().iter().map(|output| output.value);
         let mut rest = Rest::new();
-        for (value, tensor) in values.zip(outputs) {
+        for (&value, tensor) in self.plan.outputs.iter().zip(outputs) {
             let place = self.bound.place(value);
             let free = match place.root {
                 Root::Slot(slot) if !place.is_view && writable(tensor) => self.slots[slot].as_mut(),
@@ -110,7 +100,7 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
     }
 
     pub fn execute(&mut self, engines: &mut [&mut dyn Engine]) -> Result<()> {
-        for step in &self.plan().steps {
+        for step in &self.plan.steps {
             let needed = match step.work {
                 Work::Command(_) => true,
                 Work::Compact(value) => self.bound.place(value).root == Root::Slot(step.outputs[0] as usize),
@@ -120,7 +110,7 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
             }
             for &slot in &step.release {
                 if let Some(tensor) = self.take(slot as usize) {
-                    engines[self.plan().slots[slot as usize].engine].recycle(tensor);
+                    engines[self.plan.slots[slot as usize].engine].recycle(tensor);
                 }
             }
         }
@@ -133,7 +123,7 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
             let slot = slot as usize;
             if let Some(free) = self.slots[slot].take() {
                 if matches!(free, Slot::Empty) {
-                    let dtype = self.plan().slots[slot].meta.dtype;
+                    let dtype = self.plan.slots[slot].meta.dtype;
                     *free = Slot::Owned(engine.allocate(dtype, &self.bound.shapes[slot])?);
                 }
                 taken.push(free);
@@ -176,10 +166,9 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
 
     /// The outputs of [`run`](super::run).
     pub fn outputs(mut self, engines: &mut [&mut dyn Engine]) -> Result<Vec<Output<'a>>> {
-        let program = &self.prepared.program;
-        let mut outputs = Vec::with_capacity(program.outputs().len());
-        for i in 0..program.outputs().len() {
-            let value = program.outputs()[i].value;
+        let values = &self.plan.outputs;
+        let mut outputs = Vec::with_capacity(values.len());
+        for (i, &value) in values.iter().enumerate() {
             let place = self.bound.place(value);
             outputs.push(match (place.root, self.whole(i, place)?) {
                 (_, Some(tensor)) => Output::Owned(tensor),
@@ -195,7 +184,7 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
     pub fn deliver(mut self, engines: &mut [&mut dyn Engine], rest: Rest<'o>) -> Result<()> {
         for (i, tensor) in rest.into_iter().enumerate() {
             let Some(tensor) = tensor else { continue };
-            let value = self.prepared.program.outputs()[i].value;
+            let value = self.plan.outputs[i];
             let place = self.bound.place(value);
             if let (Root::Slot(_), Some(whole)) = (place.root, self.whole(i, place)?) {
                 self.engine(engines, place.root).recycle(mem::replace(tensor, whole));
@@ -221,8 +210,8 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
         if !place.layout.is_contiguous() || place.layout.len() != tensor.len() {
             return Ok(None);
         }
-        let later = &self.prepared.program.outputs()[i + 1..];
-        let needed = later.iter().any(|output| self.bound.place(output.value).root == place.root);
+        let later = &self.plan.outputs[i + 1..];
+        let needed = later.iter().any(|&value| self.bound.place(value).root == place.root);
         let whole = if needed { Some(tensor.clone()) } else { self.take(slot) };
         Ok(match whole {
             Some(tensor) if place.is_view => Some(tensor.reshape(place.layout.shape())?),
@@ -233,14 +222,14 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
     /// The engine whose memory holds a root; the first one copies what no engine made.
     fn engine<'e>(&self, engines: &'e mut [&mut dyn Engine], root: Root) -> &'e mut dyn Engine {
         let engine = match root {
-            Root::Slot(slot) => self.plan().slots[slot].engine,
+            Root::Slot(slot) => self.plan.slots[slot].engine,
             Root::Input(_) | Root::Scalar(_) => 0,
         };
         &mut *engines[engine]
     }
 
     fn recycle(mut self, engines: &mut [&mut dyn Engine]) {
-        for (slot, spec) in self.plan().slots.iter().enumerate() {
+        for (slot, spec) in self.plan.slots.iter().enumerate() {
             if let Some(tensor) = self.take(slot) {
                 engines[spec.engine].recycle(tensor);
             }

@@ -34,7 +34,7 @@ pub(crate) fn run<'a>(
 ) -> Result<Vec<Output<'a>>> {
     let bound = admit(runtime, call, engines, prepared, inputs)?;
     let mut slots = slots(prepared);
-    let mut frame = Frame::new(&prepared.0, &bound, inputs, &mut slots);
+    let mut frame = Frame::new(&prepared.shared.plan, &bound, inputs, &mut slots);
     frame.execute(engines)?;
     frame.outputs(engines)
 }
@@ -50,14 +50,14 @@ pub(crate) fn run_into(
     let bound = admit(runtime, call, engines, prepared, inputs)?;
     check_outputs(call, prepared, &bound, outputs)?;
     let mut slots = slots(prepared);
-    let mut frame = Frame::new(&prepared.0, &bound, inputs, &mut slots);
+    let mut frame = Frame::new(&prepared.shared.plan, &bound, inputs, &mut slots);
     let rest = frame.lend(outputs);
     frame.execute(engines)?;
     frame.deliver(engines, rest)
 }
 
 fn slots<'o>(prepared: &Prepared) -> Slots<'o> {
-    prepared.0.plan.slots.iter().map(|_| Slot::Empty).collect()
+    prepared.shared.plan.slots.iter().map(|_| Slot::Empty).collect()
 }
 
 /// Checks everything that a run rests on, and finds or makes the binding for these inputs.
@@ -68,16 +68,16 @@ fn admit(
     prepared: &Prepared,
     inputs: &[TensorRead<'_>],
 ) -> Result<Arc<Bound>> {
-    if prepared.0.runtime != runtime.id() {
+    if prepared.shared.runtime != runtime.id() {
         return Err(Error::ForeignRuntime { call });
     }
-    let (epoch, current) = (prepared.0.epoch, runtime.epoch());
+    let (epoch, current) = (prepared.shared.epoch, runtime.epoch());
     if epoch != current {
         return Err(Error::StaleEpoch { call, prepared: epoch, current });
     }
     check_engines(call, engines, prepared)?;
     let metas: SmallVec<[InputMeta<'_>; 8]> = inputs.iter().map(InputMeta::of).collect();
-    let bindings = &prepared.0.bindings;
+    let bindings = &prepared.shared.bindings;
     if let Some(bound) = bindings.find(&metas) {
         return Ok(bound);
     }
@@ -113,7 +113,7 @@ fn bind(call: &'static str, prepared: &Prepared, inputs: &[InputMeta<'_>]) -> Re
         let expected = specialized.describe(program);
         return Err(Error::NotSpecialized { call, expected, actual: given.describe(program) });
     }
-    Bound::new(&prepared.0.plan, &sizes, inputs)
+    Bound::new(&prepared.shared.plan, &sizes, inputs)
 }
 
 fn check_outputs(call: &'static str, prepared: &Prepared, bound: &Bound, outputs: &[&mut Tensor]) -> Result<()> {

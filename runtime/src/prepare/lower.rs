@@ -5,14 +5,14 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use tenferro_core::ops::{CoreOp, OpClass};
 use tenferro_core::program::{Node, Op, SemanticProgram, ValueId};
-use tenferro_core::shape::SymDim;
+use tenferro_core::shape::{SizeId, SymDim};
 use tenferro_core::{DType, ScalarValue};
 
 use super::buffers::{self, Buffer, SlotSpec};
 use super::request::{LayoutOrigin, PrepareRequest};
 use super::selection::{Choice, Selector};
 use super::specialization::{Specialization, SpecializationRequirements};
-use super::{Entry, Key, PreparedProgram, ProgramRef};
+use super::{Entry, Key, PreparedProgram};
 use crate::error::Result;
 use crate::execute::{Bindings, Command};
 use crate::runtime::RuntimeId;
@@ -25,6 +25,7 @@ pub(crate) struct Plan {
     pub definitions: Vec<Definition>,
     pub scalars: Vec<ScalarSource>,
     pub slots: Vec<SlotSpec>,
+    pub outputs: Vec<ValueId>,
 }
 
 /// How a value comes about.
@@ -81,7 +82,7 @@ impl Work {
 
 /// Lowers a program as far as the specialisation allows: to the end, or to all that its
 /// operations want to know besides.
-pub(crate) fn lower(runtime: RuntimeId, snapshot: &Snapshot, program: &ProgramRef, key: &Key) -> Result<Entry> {
+pub(crate) fn lower(runtime: RuntimeId, snapshot: &Snapshot, program: &SemanticProgram, key: &Key) -> Result<Entry> {
     let granted = &key.specialization;
     let mut lowering = Lowering::new(program, Selector::new(snapshot, &key.engines), granted);
     for node in program.nodes() {
@@ -90,12 +91,11 @@ pub(crate) fn lower(runtime: RuntimeId, snapshot: &Snapshot, program: &ProgramRe
     if lowering.wanted != SpecializationRequirements::polymorphic() {
         return Ok(Entry::Redirect(lowering.wanted.union(granted.requirements())));
     }
-    let plan = lowering.finish(program);
+    let plan = lowering.finish();
     Ok(Entry::Ready(Arc::new(PreparedProgram {
         runtime,
         epoch: key.epoch,
         targets: key.engines.iter().map(|&engine| snapshot.engines[engine].target().clone()).collect(),
-        program: program.clone(),
         specialization: granted.clone(),
         plan,
         bindings: Bindings::default(),
@@ -127,7 +127,7 @@ struct Lowered {
 
 impl<'a> Lowering<'a> {
     fn new(program: &'a SemanticProgram, selector: Selector<'a>, granted: &'a Specialization) -> Self {
-        let known = |id: usize| granted.size(tenferro_core::shape::SizeId(id as u32)).unwrap_or(0);
+        let known = |id: usize| granted.size(SizeId(id as u32)).unwrap_or(0);
         let input = |i: u32| Lowered {
             definition: Definition::Input(i),
             origin: LayoutOrigin::Input(i),
@@ -242,7 +242,7 @@ impl<'a> Lowering<'a> {
         id
     }
 
-    fn finish(mut self, program: &SemanticProgram) -> Plan {
+    fn finish(mut self) -> Plan {
         for (i, step) in self.steps.iter().enumerate() {
             for &input in &step.inputs {
                 for &buffer in &self.values[input.index()].buffers {
@@ -250,8 +250,9 @@ impl<'a> Lowering<'a> {
                 }
             }
         }
-        for output in program.outputs() {
-            for &buffer in &self.values[output.value.index()].buffers {
+        let outputs: Vec<_> = self.program.outputs().iter().map(|output| output.value).collect();
+        for output in &outputs {
+            for &buffer in &self.values[output.index()].buffers {
                 self.buffers[buffer as usize].used_by_output();
             }
         }
@@ -266,6 +267,6 @@ impl<'a> Lowering<'a> {
                 *buffer = assignment.slot_of[*buffer as usize];
             }
         }
-        Plan { steps: self.steps, definitions, scalars: self.scalars, slots: assignment.slots }
+        Plan { steps: self.steps, definitions, scalars: self.scalars, slots: assignment.slots, outputs }
     }
 }

@@ -74,12 +74,11 @@ pub(crate) enum Entry {
     Ready(Arc<PreparedProgram>),
 }
 
-/// A program prepared for a specialisation.
+/// A program prepared for a specialisation. It may serve several programs, equal but for names.
 pub(crate) struct PreparedProgram {
     pub runtime: RuntimeId,
     pub epoch: u64,
     pub targets: Vec<EngineTarget>,
-    pub program: ProgramRef,
     pub specialization: Specialization,
     pub plan: Plan,
     /// The signatures it was lately run with, each with its layouts worked out.
@@ -89,27 +88,30 @@ pub(crate) struct PreparedProgram {
 /// A prepared program, to be [run](Runtime::run) with engines of its targets on inputs that agree
 /// in what it was specialised for. Clones are cheap; threads may share one, each with its engine.
 #[derive(Clone)]
-pub struct Prepared(pub(crate) Arc<PreparedProgram>);
+pub struct Prepared {
+    program: ProgramRef,
+    pub(crate) shared: Arc<PreparedProgram>,
+}
 
 impl Prepared {
     /// The program.
     pub fn program(&self) -> &SemanticProgram {
-        &self.0.program
+        &self.program
     }
 
     /// The engines it runs on.
     pub fn targets(&self) -> &[EngineTarget] {
-        &self.0.targets
+        &self.shared.targets
     }
 
     /// What it depends on.
     pub fn specialization(&self) -> &Specialization {
-        &self.0.specialization
+        &self.shared.specialization
     }
 
     /// The commands by name, in order.
     pub fn commands(&self) -> impl Iterator<Item = &str> {
-        self.0.plan.steps.iter().map(|step| step.work.name())
+        self.shared.plan.steps.iter().map(|step| step.work.name())
     }
 }
 
@@ -117,8 +119,8 @@ impl fmt::Debug for Prepared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Prepared")
             .field("program", &self.program().name())
-            .field("epoch", &self.0.epoch)
-            .field("targets", &self.0.targets)
+            .field("epoch", &self.shared.epoch)
+            .field("targets", &self.shared.targets)
             .field("commands", &self.commands().collect::<Vec<_>>())
             .finish_non_exhaustive()
     }
@@ -149,7 +151,7 @@ pub(crate) fn prepare(
         let lower = |key: &Key| lower::lower(runtime.id(), &snapshot, &program, key);
         match runtime.cache().get_or_prepare(key, lower)? {
             Entry::Redirect(wider) => requirements = wider,
-            Entry::Ready(prepared) => return Ok(Prepared(prepared)),
+            Entry::Ready(shared) => return Ok(Prepared { program, shared }),
         }
     }
 }

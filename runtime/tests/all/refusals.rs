@@ -251,3 +251,15 @@ fn a_guard_that_fails() {
     let error = runtime().prepare(&program, &[TensorRead::from(&x)], &[target()]).unwrap_err();
     assert!(error.to_string().contains("number of entries before and after reshape"), "{error}");
 }
+
+#[test]
+fn a_shared_preparation_keeps_each_programs_names() {
+    let (runtime, mut engine) = (runtime(), ReferenceEngine::new());
+    let named = |name| program(&[(name, &["n", "3"])], |b, v, _| vec![b.exp(v[0]).unwrap()]);
+    let inputs = [counting(&[2, 3])];
+    runtime.prepare(named("first"), &reads(&inputs), &[engine.target()]).unwrap();
+    let prepared = runtime.prepare(named("second"), &reads(&inputs), &[engine.target()]).unwrap();
+    assert_eq!(runtime.prepared_cache_stats().hits, 2);
+    let error = runtime.run(&mut [&mut engine], &prepared, &reads(&[counting(&[2, 4])])).unwrap_err();
+    assert_eq!(error.to_string(), "test: axis 1 of `second` must have extent 3, but has 4");
+}
