@@ -1,4 +1,5 @@
 //! The whole way from tokens to numbers.
+#![allow(clippy::unwrap_used)]
 
 #[path = "all/built.rs"]
 mod built;

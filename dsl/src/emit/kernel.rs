@@ -3,109 +3,14 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::quote;
 use syn::ext::IdentExt;
-use tenferro_core::program::SemanticProgram;
 
 use super::op::ident;
 use super::program::{Tables, program};
+use super::role::{DERIVATIVES, Extra, PRIMAL, Results, Role};
 use super::signature::{Argument, Pack, Signature, local, tuple};
-use crate::lowered::{LoweredKernel, LoweredVariant};
-
-/// One program of a kernel and the method that runs it.
-struct Role {
-    /// The method, and `<method>_program`; the primal ones are `run` and `program`.
-    method: &'static str,
-    /// The `static` that holds the program, one for each dtype of a generic kernel.
-    table: &'static str,
-    /// Arguments after the kernel's own.
-    extra: Extra,
-    /// What comes back.
-    results: &'static [Results],
-    /// Only where the single result is a real scalar.
-    scalar_only: bool,
-    /// The documentation of the method; `{wrt}` is the list of arguments to differentiate by.
-    doc: &'static str,
-    select: fn(&LoweredVariant) -> Option<&SemanticProgram>,
-}
-
-#[derive(Clone, Copy)]
-enum Extra {
-    None,
-    Cotangents,
-    Tangents,
-}
-
-#[derive(Clone, Copy)]
-enum Results {
-    Output,
-    OutputTangent,
-    Gradient,
-}
-
-const PRIMAL: Role = Role {
-    method: "run",
-    table: "PRIMAL",
-    extra: Extra::None,
-    results: &[Results::Output],
-    scalar_only: false,
-    doc: "Runs the kernel.",
-    select: |v| Some(&v.primal),
-};
-
-const DERIVATIVES: &[Role] = &[
-    Role {
-        method: "jvp",
-        table: "JVP",
-        extra: Extra::Tangents,
-        results: &[Results::Output, Results::OutputTangent],
-        scalar_only: false,
-        doc: "Forward mode: the output, and its tangent for tangents of {wrt}.",
-        select: |v| v.derivatives.as_ref().ok().map(|d| &d.jvp),
-    },
-    Role {
-        method: "vjp",
-        table: "VJP",
-        extra: Extra::Cotangents,
-        results: &[Results::Output, Results::Gradient],
-        scalar_only: false,
-        doc: "Reverse mode: the output, and what a cotangent of it becomes for {wrt}.",
-        select: |v| v.derivatives.as_ref().ok().map(|d| &d.vjp),
-    },
-    Role {
-        method: "grad",
-        table: "GRAD",
-        extra: Extra::None,
-        results: &[Results::Gradient],
-        scalar_only: true,
-        doc: "The gradient with respect to {wrt}.",
-        select: |v| v.derivatives.as_ref().ok()?.scalar.as_ref().map(|s| &s.grad),
-    },
-    Role {
-        method: "value_and_grad",
-        table: "VALUE_AND_GRAD",
-        extra: Extra::None,
-        results: &[Results::Output, Results::Gradient],
-        scalar_only: true,
-        doc: "The value, and the gradient with respect to {wrt}.",
-        select: |v| v.derivatives.as_ref().ok()?.scalar.as_ref().map(|s| &s.value_and_grad),
-    },
-    Role {
-        method: "hvp",
-        table: "HVP",
-        extra: Extra::Tangents,
-        results: &[Results::Gradient],
-        scalar_only: true,
-        doc: "The Hessian with respect to {wrt}, times the tangents.",
-        select: |v| v.derivatives.as_ref().ok()?.scalar.as_ref().map(|s| &s.hvp),
-    },
-];
-
-impl Role {
-    fn accessor(&self) -> Ident {
-        if self.table == PRIMAL.table { ident("program") } else { format_ident!("{}_program", self.method) }
-    }
-}
+use crate::lowered::LoweredKernel;
 
 /// The struct of a kernel, the struct of its named outputs, and its methods.
 pub(super) fn emit(kernel: &LoweredKernel) -> TokenStream {

@@ -8,6 +8,7 @@ mod extension;
 mod kernel;
 mod op;
 mod program;
+mod role;
 mod signature;
 
 use proc_macro2::TokenStream;
