@@ -33,6 +33,8 @@ fn main() {
         Some("ad") => ad::suite(&config),
         Some("instances") => instances::suite(&config),
         Some("kernel") => kernel::suite(&config),
-        _ => eprintln!("usage: cargo bench --bench cases -- einsum2|einsumN|run|ad|instances|kernel [--threads N] [--filter S]"),
+        _ => eprintln!(
+            "usage: cargo bench --bench cases -- einsum2|einsumN|run|ad|instances|kernel [--threads N] [--filter S]"
+        ),
     }
 }

@@ -53,7 +53,12 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let spin = TypedTensor::from_vec_col_major([2], vec![-1.0, 1.0])?;
     println!(
         "coupling  {:>20}  {:>20}  {:>9}  {:>20}  {:>20}  {:>20}",
-        "log Z (einsum)", "log Z (all states)", "relative", "energy (gradient)", "finite difference", "energy (all states)"
+        "log Z (einsum)",
+        "log Z (all states)",
+        "relative",
+        "energy (gradient)",
+        "finite difference",
+        "energy (all states)"
     );
     let mut worst: f64 = 0.0;
     for coupling in [0.0, 0.1, 0.2, 0.3, 0.4406867935097715, 0.6, 1.0] {

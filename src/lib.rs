@@ -62,6 +62,14 @@ pub mod __private;
 
 pub use session::Session;
 
+// The examples of the pages are tests too.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/language.md")]
+struct LanguageReference;
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;
+
 /// Kernels written inline: the language of this crate.
 ///
 /// As items, each `fn` becomes a value with the methods `run`, `run_into`, `prepare`, `program`, and

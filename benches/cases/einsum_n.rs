@@ -19,7 +19,7 @@ impl Network {
     }
 
     pub fn op(&self, plan: PlanSpec) -> EinsumOp {
-        EinsumOp::new(&self.subscripts).and_then(|op| op.with_plan(plan)).unwrap()
+        EinsumOp::new(self.subscripts.clone(), &[], plan).unwrap()
     }
 
     pub fn operands(&self) -> Vec<Tensor> {

@@ -75,6 +75,13 @@ impl<'a, const N: usize> Walk<'a, N> {
         Walk { axes, index, positions }
     }
 
+    /// The positions of this point; goes to the next.
+    pub fn visit(&mut self) -> [isize; N] {
+        let positions = self.positions;
+        self.step();
+        positions
+    }
+
     /// Goes to the next point; after the last one comes the first again.
     pub fn step(&mut self) {
         for (axis, i) in self.axes.iter().zip(&mut self.index) {
@@ -101,10 +108,12 @@ pub(crate) fn advance<const N: usize>(positions: &mut [isize; N], strides: [isiz
 pub(crate) fn tile<const N: usize>(axes: &[Axis<N>], budget: usize) -> (usize, usize) {
     let mut inner = 1;
     for (count, axis) in axes.iter().enumerate() {
-        if inner * axis.extent > budget {
-            return (count + 1, (budget / inner).max(1));
+        match budget / inner {
+            // A part of one point is none.
+            0 | 1 if count > 0 => return (count, axes[count - 1].extent),
+            steps if steps < axis.extent => return (count + 1, steps),
+            _ => inner *= axis.extent,
         }
-        inner *= axis.extent;
     }
     (axes.len(), axes.last().map_or(1, |axis| axis.extent))
 }
@@ -140,6 +149,7 @@ mod tests {
         assert_eq!(tile(&axes, 1000), (3, 6));
         assert_eq!(tile(&axes, 50), (3, 2));
         assert_eq!(tile(&axes, 8), (2, 2));
+        assert_eq!(tile(&axes, 7), (1, 4));
         assert_eq!(tile(&axes, 3), (1, 3));
         assert_eq!(tile::<1>(&[], 3), (0, 1));
     }

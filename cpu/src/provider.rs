@@ -9,7 +9,7 @@ use crate::command::command;
 use crate::dtypes::{numeric, ordered};
 use crate::movement;
 use crate::nest::{Axes, axes_of};
-use crate::reduce::{self, Best, Reducer};
+use crate::reduce::{self, Reducer};
 use crate::region;
 
 /// Chooses the kernels of core operations.
@@ -48,8 +48,8 @@ fn reduction(op: &CoreOp, dtype: DType, _: &PrepareRequest<'_>) -> Option<Prepar
         CoreOp::Sum { axes } => numeric!(dtype, T => reducing::<T>(name, axes, reduce::sum())),
         CoreOp::Max { axes } => ordered!(dtype, T => reducing::<T>(name, axes, reduce::max())),
         CoreOp::Min { axes } => ordered!(dtype, T => reducing::<T>(name, axes, reduce::min())),
-        CoreOp::ArgMax { axis } => ordered!(dtype, T => finding::<T>(name, *axis, |a, b| a > b)),
-        CoreOp::ArgMin { axis } => ordered!(dtype, T => finding::<T>(name, *axis, |a, b| a < b)),
+        CoreOp::ArgMax { axis } => ordered!(dtype, T => finding(name, *axis, |a: T, b| a > b)),
+        CoreOp::ArgMin { axis } => ordered!(dtype, T => finding(name, *axis, |a: T, b| a < b)),
         CoreOp::CumSum { axis } => numeric!(dtype, T => scanning::<T>(name, *axis)),
         _ => None,
     }
@@ -100,7 +100,11 @@ fn reducing<T: Scalar>(name: &'static str, axes: &[u32], reducer: Reducer<T>) ->
     })
 }
 
-fn finding<T: Scalar>(name: &'static str, axis: u32, beats: Best<T>) -> Preparation {
+fn finding<T: Scalar>(
+    name: &'static str,
+    axis: u32,
+    beats: impl Fn(T, T) -> bool + Copy + Send + Sync + 'static,
+) -> Preparation {
     command(name, move |engine, inputs, output| {
         let source = (inputs[0].buffer::<T>()?, inputs[0].layout().offset() as isize);
         let (kept, found) = split_axes(&inputs[0], &[axis]);

@@ -100,7 +100,10 @@ fn operand_cotangent(
     active: usize,
     cotangent: ValueId,
 ) -> Result<ValueId> {
-    let mut operands = vec![cotangent];
+    // The seed of a gradient is the scalar 1; where the order is free it need not be multiplied by.
+    let seeded =
+        b.is_one(cotangent) && op.output.is_empty() && inputs.len() > 1 && op.plan.fixed(inputs.len()).is_none();
+    let mut operands = if seeded { Vec::new() } else { vec![cotangent] };
     for (_, &value) in inputs.iter().enumerate().filter(|&(operand, _)| operand != active) {
         operands.push(b.conj(value)?);
     }
@@ -120,12 +123,12 @@ fn operand_cotangent(
     let constant_diagonal = walking.iter().any(|axis| !is_known(axis) && !first.contains(axis));
     if !constant_diagonal {
         let axes: Vec<usize> = walking.into_iter().filter(is_known).collect();
-        let value = apply(b, backward(op, active, label_at(&axes)), &operands)?;
+        let value = apply(b, backward(op, active, label_at(&axes), seeded), &operands)?;
         return spread(b, value, &shape, &axes);
     }
     // The cotangent along the diagonal has to be whole before it is put in place.
     let axes: Vec<usize> = first.iter().copied().filter(is_known).collect();
-    let value = apply(b, backward(op, active, label_at(&axes)), &operands)?;
+    let value = apply(b, backward(op, active, label_at(&axes), seeded), &operands)?;
     let extents: Vec<SymDim> = first.iter().map(|&axis| shape[axis].clone()).collect();
     let places: Vec<usize> = (0..first.len()).filter(|&place| is_known(&first[place])).collect();
     let value = spread(b, value, &extents, &places)?;
@@ -143,13 +146,14 @@ fn carried_by_others(op: &EinsumOp, active: usize) -> HashSet<u32> {
     carried
 }
 
-/// The einsum of the cotangent, in front, with the other operands, onto `output`; contracted along the same tree.
-fn backward(op: &EinsumOp, active: usize, output: Vec<u32>) -> EinsumOp {
+/// The einsum of the cotangent, in front unless it is the `seeded` scalar 1, with the other operands, onto `output`;
+/// contracted along the same tree.
+fn backward(op: &EinsumOp, active: usize, output: Vec<u32>, seeded: bool) -> EinsumOp {
     let count = op.inputs.len();
-    let mut inputs = vec![op.output.to_vec()];
+    let mut inputs = if seeded { Vec::new() } else { vec![op.output.to_vec()] };
     let others = op.inputs.iter().enumerate().filter(|&(operand, _)| operand != active);
     inputs.extend(others.map(|(_, labels)| labels.to_vec()));
-    let place = |operand: u32| operand + u32::from((operand as usize) < active);
+    let place = |operand: u32| operand + u32::from((operand as usize) < active) - u32::from(seeded);
     let stretch = op.stretch.iter().filter(|&&(operand, _)| operand as usize != active);
     let stretch = stretch.map(|&(operand, axis)| (place(operand), axis)).collect();
     let plan = match op.plan.fixed(count) {

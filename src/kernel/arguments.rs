@@ -49,7 +49,7 @@ pub trait Arguments<D> {
 
 macro_rules! tuples {
     ($(($($argument:ident $descriptor:ident)*))*) => {$(
-        #[allow(non_snake_case)]
+        #[allow(non_snake_case, unused_mut)] // the names of types; no argument
         impl<$($argument: Argument<$descriptor>, $descriptor),*> Arguments<($($descriptor,)*)> for ($($argument,)*) {
             fn read(&self) -> Result<SmallVec<[TensorRead<'_>; 4]>> {
                 let ($($argument,)*) = self;
@@ -62,6 +62,7 @@ macro_rules! tuples {
 }
 
 tuples! {
+    ()
     (A D)
     (A D B E)
     (A D B E C F)

@@ -17,7 +17,7 @@ tenferro! {
 fn gibbs_by_hand() -> tenferro::Result<SemanticProgram> {
     let mut b = ProgramBuilder::new("gibbs");
     let (n, k) = (b.size("n"), b.size("k"));
-    let energy = b.input("energy", DType::F64, &[n.clone()])?;
+    let energy = b.input("energy", DType::F64, std::slice::from_ref(&n))?;
     let state = b.input("state", DType::F64, &[n.clone(), k])?;
     let negative = b.neg(energy)?;
     let weight = b.exp(negative)?;

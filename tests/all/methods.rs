@@ -107,6 +107,23 @@ fn integer_results() {
     assert_eq!((out.above, out.place), (3, 1));
 }
 
+tenferro! {
+    fn far(x: f64[2*n - 1, n*n]) -> f64 { -2.5e300 * sum(x) * 1e-9 }
+    fn two() -> f64 { 1.0 + 1.0 }
+}
+
+#[test]
+fn constants_and_sizes_of_every_form_are_written() {
+    let cpu = &mut Session::cpu();
+    let x = TypedTensor::from_fn([3, 4], |[i, j]| if i + j == 0 { 1.0 } else { 0.0 }).unwrap();
+    assert_eq!(far.run(cpu, &x).unwrap(), -2.5e300 * 1e-9);
+    let message = far.run(cpu, &TypedTensor::zeros([3, 5]).unwrap()).unwrap_err().to_string();
+    assert!(message.contains("n*n"), "{message}");
+    assert_eq!(two.run(cpu).unwrap(), 2.0);
+    let (runtime, target) = (cpu.runtime().clone(), cpu.target().clone());
+    assert_eq!(two.prepare(&runtime, &[target], ()).unwrap().run(&mut [cpu.engine()], ()).unwrap(), 2.0);
+}
+
 #[test]
 fn a_block_is_an_expression() {
     let cpu = &mut Session::cpu();

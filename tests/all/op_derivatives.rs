@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use tenferro::ad::{self, AdContext};
-use tenferro::program::composite;
 use tenferro::dtype::{Complex64, DType};
-use tenferro::program::ops::{Comparison, CoreOp};
 use tenferro::prelude::*;
-use tenferro::program::{ProgramBuilder, SemanticProgram, ValueId};
+use tenferro::program::composite;
+use tenferro::program::ops::{Comparison, CoreOp};
 use tenferro::program::shape::SymDim;
+use tenferro::program::{ProgramBuilder, SemanticProgram, ValueId};
 
 type Build = fn(&mut ProgramBuilder, &[ValueId]) -> tenferro_core::Result<ValueId>;
 
@@ -75,15 +75,10 @@ fn cases() -> Vec<Case> {
         case("broadcast", ONE, true, |b, v| b.broadcast_in_dim(v[0], &dims(&[3, 4, 2]), &[2, 0])),
         case("broadcast of extent 1", &[&[1, 3]], true, |b, v| b.broadcast_in_dim(v[0], &dims(&[2, 3]), &[0, 1])),
         case("slice", &[&[5, 4]], true, |b, v| {
-            b.op(
-                CoreOp::Slice { start: dims(&[1, 0]), limit: dims(&[5, 3]), stride: vec![2, 1].into() },
-                &v[..1],
-            )
+            b.op(CoreOp::Slice { start: dims(&[1, 0]), limit: dims(&[5, 3]), stride: vec![2, 1].into() }, &v[..1])
         }),
         case("reverse", ONE, true, |b, v| b.op(CoreOp::Reverse { axes: vec![1].into() }, &v[..1])),
-        case("extract_diag", &[&[3, 2, 3]], true, |b, v| {
-            b.op(CoreOp::ExtractDiag { axis_a: 2, axis_b: 0 }, &v[..1])
-        }),
+        case("extract_diag", &[&[3, 2, 3]], true, |b, v| b.op(CoreOp::ExtractDiag { axis_a: 2, axis_b: 0 }, &v[..1])),
         case("embed_diag", ONE, true, |b, v| b.op(CoreOp::EmbedDiag, &v[..1])),
         case("pad", &[&[3, 2], &[]], true, |b, v| {
             let op = CoreOp::Pad { low: dims(&[1, -1]), high: dims(&[-1, 2]), interior: vec![2, 0].into() };
@@ -198,7 +193,13 @@ fn assert_close(what: &str, actual: &[Tensor], expected: &[Vec<Complex64>], tole
     }
 }
 
-fn central(session: &mut Session, program: &SemanticProgram, x: &[Tensor], t: &[Tensor], h: f64) -> Vec<Vec<Complex64>> {
+fn central(
+    session: &mut Session,
+    program: &SemanticProgram,
+    x: &[Tensor],
+    t: &[Tensor],
+    h: f64,
+) -> Vec<Vec<Complex64>> {
     let ahead = run(session, program, &[&moved(x, h, t)]);
     let behind = run(session, program, &[&moved(x, -h, t)]);
     let quotient = |(a, b): (&Tensor, &Tensor)| {
@@ -311,12 +312,8 @@ fn composites_are_finite_and_right_at_extremes() {
         assert_eq!(results[0].item::<f64>().unwrap(), value, "value at {x}");
         assert_eq!(results[1].item::<f64>().unwrap(), slope, "slope at {x}");
     }
-    let all = Case {
-        name: "logsumexp",
-        shapes: &[&[2]],
-        complex: false,
-        build: |b, v| composite::logsumexp(b, v[0], &[0]),
-    };
+    let all =
+        Case { name: "logsumexp", shapes: &[&[2]], complex: false, build: |b, v| composite::logsumexp(b, v[0], &[0]) };
     let both = ad::value_and_grad(&program(&all, DType::F64), &[0], &context()).unwrap();
     for (x, value, gradient) in [
         ([f64::NEG_INFINITY; 2], f64::NEG_INFINITY, [0.0, 0.0]),

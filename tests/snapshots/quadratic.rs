@@ -47,6 +47,12 @@ const _: () = {
             stretch: B(&[]),
             plan: PlanSpec::Auto,
         };
+        /// "i,ij->j"
+        static E3: EinsumOp =
+            EinsumOp { inputs: B(&[B(&[0]), B(&[0, 1])]), output: B(&[1]), stretch: B(&[]), plan: PlanSpec::Auto };
+        /// "ij,j->i"
+        static E4: EinsumOp =
+            EinsumOp { inputs: B(&[B(&[0, 1]), B(&[1])]), output: B(&[0]), stretch: B(&[]), plan: PlanSpec::Auto };
         pub(super) static PRIMAL: KernelProgram = KernelProgram {
             slot: Slot::new(),
             program: SemanticProgram {
@@ -102,16 +108,15 @@ const _: () = {
                 name: B("grad_quadratic"),
                 sizes: B(&S0),
                 inputs: B(&[input("x"), input("a")]),
-                values: B(&[T0, T1, T2, T0, T0, T0]),
+                values: B(&[T0, T1, T0, T0, T0]),
                 nodes: B(&[
-                    core(2, Constant(ScalarValue::F64(1.0)), &[]),
-                    extension(3, 1, &E1, &[V(2), V(0), V(1)]),
-                    extension(4, 1, &E2, &[V(2), V(1), V(0)]),
-                    core(5, Add, &[V(3), V(4)]),
+                    extension(2, 1, &E3, &[V(0), V(1)]),
+                    extension(3, 1, &E4, &[V(1), V(0)]),
+                    core(4, Add, &[V(2), V(3)]),
                 ]),
-                outputs: B(&[named("d_x", 5)]),
+                outputs: B(&[named("d_x", 4)]),
                 guards: B(&[]),
-                fingerprint: Fingerprint(0xd987d0c6bf4644ff4f6c3ad070861e6),
+                fingerprint: Fingerprint(0xafb6d066efa7b8ef84b154f8a3b94940),
             },
         };
         pub(super) static VALUE_AND_GRAD: KernelProgram = KernelProgram {
@@ -120,17 +125,16 @@ const _: () = {
                 name: B("value_and_grad_quadratic"),
                 sizes: B(&S0),
                 inputs: B(&[input("x"), input("a")]),
-                values: B(&[T0, T1, T2, T2, T0, T0, T0]),
+                values: B(&[T0, T1, T2, T0, T0, T0]),
                 nodes: B(&[
-                    core(2, Constant(ScalarValue::F64(1.0)), &[]),
-                    extension(3, 1, &E0, &[V(0), V(1), V(0)]),
-                    extension(4, 1, &E1, &[V(2), V(0), V(1)]),
-                    extension(5, 1, &E2, &[V(2), V(1), V(0)]),
-                    core(6, Add, &[V(4), V(5)]),
+                    extension(2, 1, &E0, &[V(0), V(1), V(0)]),
+                    extension(3, 1, &E3, &[V(0), V(1)]),
+                    extension(4, 1, &E4, &[V(1), V(0)]),
+                    core(5, Add, &[V(3), V(4)]),
                 ]),
-                outputs: B(&[output(3), named("d_x", 6)]),
+                outputs: B(&[output(2), named("d_x", 5)]),
                 guards: B(&[]),
-                fingerprint: Fingerprint(0x450d6b675aa7f2ded5abaf849ada698b),
+                fingerprint: Fingerprint(0x199c6dfac010fe28bc60d4b12bedb9b3),
             },
         };
         pub(super) static HVP: KernelProgram = KernelProgram {
@@ -139,16 +143,15 @@ const _: () = {
                 name: B("hvp_quadratic"),
                 sizes: B(&S0),
                 inputs: B(&[input("x"), input("a"), input("d_x")]),
-                values: B(&[T0, T1, T0, T2, T0, T0, T0]),
+                values: B(&[T0, T1, T0, T0, T0, T0]),
                 nodes: B(&[
-                    core(3, Constant(ScalarValue::F64(1.0)), &[]),
-                    extension(4, 1, &E1, &[V(3), V(2), V(1)]),
-                    extension(5, 1, &E2, &[V(3), V(1), V(2)]),
-                    core(6, Add, &[V(4), V(5)]),
+                    extension(3, 1, &E3, &[V(2), V(1)]),
+                    extension(4, 1, &E4, &[V(1), V(2)]),
+                    core(5, Add, &[V(3), V(4)]),
                 ]),
-                outputs: B(&[named("d_x", 6)]),
+                outputs: B(&[named("d_x", 5)]),
                 guards: B(&[]),
-                fingerprint: Fingerprint(0x178888fb9c8aab6f0b1501ea8a9ec920),
+                fingerprint: Fingerprint(0x146fa1dae2db48a179bb2e9bdcc4827a),
             },
         };
     }

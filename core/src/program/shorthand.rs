@@ -230,7 +230,8 @@ impl ProgramBuilder {
         self.broadcast_in_dim(scalar, &meta.shape, &[])
     }
 
-    fn is_one(&self, value: ValueId) -> bool {
+    /// Whether a value is the constant 1, or repeats it.
+    pub fn is_one(&self, value: ValueId) -> bool {
         let Some(node) = self.maker(value) else { return false };
         match &node.op {
             Op::Core(CoreOp::Constant(c)) => *c == ScalarValue::one(c.dtype()),

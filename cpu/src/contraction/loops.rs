@@ -13,6 +13,8 @@ const BLOCK: usize = 1 << 16;
 const TILE: usize = 1024;
 /// Terms that are added in lanes, one after the other; sums of longer runs are added pairwise.
 const RUN: usize = 1024;
+/// Terms that are added to an entry of the result while it is at hand.
+const TERMS: usize = 4;
 /// Sums in flight at once.
 const LANES: usize = 16;
 
@@ -113,9 +115,14 @@ impl Loops {
                         advance(&mut starts, inner.strides, first as isize);
                         let extent = TILE.min(inner.extent - first);
                         let mut walk = Walk::new(&self.summed, starts, 0);
-                        for _ in 0..points(&self.summed) {
-                            add_products(extent, inner.strides, walk.positions, a, b, c);
-                            walk.step();
+                        let mut left = points(&self.summed);
+                        while left >= TERMS {
+                            let terms = std::array::from_fn::<_, TERMS, _>(|_| walk.visit());
+                            add_terms(extent, inner.strides, terms, a, b, c);
+                            left -= TERMS;
+                        }
+                        for _ in 0..left {
+                            add_terms(extent, inner.strides, [walk.visit()], a, b, c);
                         }
                     }
                     outer.step();
@@ -150,42 +157,54 @@ impl Loops {
     }
 }
 
-/// `c[i] += a[i] * b[i]` along one axis.
-fn add_products<T: Element + Arithmetic>(
+/// Adds products along one axis, `c[i] += a[i] * b[i]`, for each of a few positions of `a` and `b`, one after the other.
+fn add_terms<T: Element + Arithmetic, const N: usize>(
     extent: usize,
     strides: [isize; 3],
-    positions: [isize; 3],
+    terms: [[isize; 3]; N],
     a: &[T],
     b: &[T],
     c: &mut [T],
 ) {
-    let row = |i: usize| positions[i] as usize..positions[i] as usize + extent;
+    fn rows<T, const N: usize>(data: &[T], terms: [[isize; 3]; N], i: usize, len: usize) -> [&[T]; N] {
+        terms.map(|positions| &data[positions[i] as usize..][..len])
+    }
+    let start = terms[0][C] as usize;
     match strides {
         [1, 0, 1] => {
-            let factor = b[positions[B] as usize];
-            for (c, &a) in c[row(C)].iter_mut().zip(&a[row(A)]) {
-                *c = c.add(a.mul(factor));
-            }
+            let factors = terms.map(|positions| b[positions[B] as usize]);
+            add_multiples(&mut c[start..][..extent], rows(a, terms, A, extent), factors);
         }
         [0, 1, 1] => {
-            let factor = a[positions[A] as usize];
-            for (c, &b) in c[row(C)].iter_mut().zip(&b[row(B)]) {
-                *c = c.add(factor.mul(b));
-            }
+            let factors = terms.map(|positions| a[positions[A] as usize]);
+            add_multiples(&mut c[start..][..extent], rows(b, terms, B, extent), factors);
         }
         [1, 1, 1] => {
-            for ((c, &a), &b) in c[row(C)].iter_mut().zip(&a[row(A)]).zip(&b[row(B)]) {
-                *c = c.add(a.mul(b));
+            let (a, b) = (rows(a, terms, A, extent), rows(b, terms, B, extent));
+            let c = &mut c[start..][..extent];
+            let (a, b) = (a.map(|row| &row[..c.len()]), b.map(|row| &row[..c.len()]));
+            for (i, c) in c.iter_mut().enumerate() {
+                *c = (0..N).fold(*c, |sum, term| sum.add(a[term][i].mul(b[term][i])));
             }
         }
         _ => {
-            let mut positions = positions;
-            for _ in 0..extent {
-                let [at_a, at_b, at_c] = positions.map(|position| position as usize);
-                c[at_c] = c[at_c].add(a[at_a].mul(b[at_b]));
-                advance(&mut positions, strides, 1);
+            for mut positions in terms {
+                for _ in 0..extent {
+                    let [at_a, at_b, at_c] = positions.map(|position| position as usize);
+                    c[at_c] = c[at_c].add(a[at_a].mul(b[at_b]));
+                    advance(&mut positions, strides, 1);
+                }
             }
         }
+    }
+}
+
+/// `c[i] += rows[0][i] * factors[0]`, then the same of the other rows. All rows are as long as `c`.
+#[inline(always)]
+fn add_multiples<T: Arithmetic, const N: usize>(c: &mut [T], rows: [&[T]; N], factors: [T; N]) {
+    let rows = rows.map(|row| &row[..c.len()]);
+    for (i, c) in c.iter_mut().enumerate() {
+        *c = (0..N).fold(*c, |sum, term| sum.add(rows[term][i].mul(factors[term])));
     }
 }
 

@@ -11,11 +11,11 @@ use crate::nest::{Axes, Axis, Walk, fuse, operand, points};
 use crate::workers::Workers;
 
 /// A product of fewer multiplications is made by plain loops.
-const SMALL: usize = 8 * 8 * 8;
+const SMALL: usize = 128;
 /// Multiplications of one block of work, more where there are many.
 const BLOCK: usize = 1 << 21;
 /// Of one contraction, at most about so many blocks.
-const BLOCKS: usize = 64;
+const BLOCKS: usize = 16;
 /// Blocks end at multiples of these, which the register tiles of the kernels divide.
 const ROWS: usize = 96;
 const COLUMNS: usize = 32;
@@ -187,12 +187,9 @@ fn block_shape(m: usize, n: usize, k: usize) -> (usize, usize) {
         return (m, n);
     }
     let area = BLOCK.max(work / BLOCKS) / k;
-    let side = area.isqrt();
-    // Rows are packed once for each block: columns should be many.
-    let columns = (2 * side).next_multiple_of(COLUMNS).min(n.next_multiple_of(COLUMNS));
-    let rows = (area / columns).max(1).next_multiple_of(ROWS).min(m);
-    let columns = (area / rows).max(1).next_multiple_of(COLUMNS).clamp(COLUMNS, n.next_multiple_of(COLUMNS));
-    (rows, columns.min(n))
+    let rows = area.isqrt().max(1).next_multiple_of(ROWS).min(m);
+    let columns = (area / rows).max(1).next_multiple_of(COLUMNS).min(n);
+    (rows, columns)
 }
 
 /// Whether the rows and the columns of operand `i` are each one axis, and one of them is contiguous.

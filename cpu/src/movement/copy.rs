@@ -2,6 +2,7 @@
 
 use tenferro_core::Scalar;
 
+use super::transpose::{SIDE, transpose};
 use crate::nest::{Axes, Axis, Walk, advance, fuse, points};
 use crate::workers::{Split, Workers};
 
@@ -9,10 +10,6 @@ use crate::workers::{Split, Workers};
 const PARALLEL: usize = 1 << 17;
 /// Elements of one block of work.
 const BLOCK: usize = 1 << 15;
-/// The side of a block in which lines of both sides stay in the caches while a transposition uses them.
-const SIDE: usize = 64;
-/// The side of a block that is turned in registers.
-const MICRO: usize = 8;
 
 /// Where a copy writes, in strides: `[destination, source]` of every axis.
 pub(crate) type CopyAxes = Axes<2>;
@@ -40,7 +37,7 @@ pub(crate) fn copy<T: Scalar>(
     let span: usize = inner.iter().map(|axis| (axis.extent - 1) * axis.strides[0] as usize).sum();
     let separate = span < outer.strides[0] as usize;
     let total = points(&axes);
-    if !separate || total < PARALLEL {
+    if !separate || total < PARALLEL || workers.threads() == 1 {
         return copy_block(&axes, destination, source, from);
     }
     let steps = (BLOCK * outer.extent).div_ceil(total).next_multiple_of(SIDE).min(outer.extent);
@@ -68,7 +65,10 @@ fn copy_block<T: Scalar>(axes: &[Axis<2>], destination: &mut [T], source: &[T], 
         Some(i) if row.strides[1] != 1 && outer[i].strides[1] == 1 && row.strides[0] == 1 => {
             let mut rest = CopyAxes::from_slice(outer);
             let column = rest.remove(i);
-            each_point(&rest, from, |to, from| transpose(row, column, &mut destination[to..], source, from));
+            let (s, d) = (row.strides[1], column.strides[0] as usize);
+            each_point(&rest, from, |to, from| {
+                transpose((row.extent, s), (column.extent, d), &mut destination[to..], source, from);
+            });
         }
         _ => each_point(outer, from, |to, from| copy_row(row, &mut destination[to..], source, from)),
     }
@@ -93,49 +93,5 @@ fn copy_row<T: Scalar>(axis: Axis<2>, destination: &mut [T], source: &[T], from:
                 advance(&mut positions, strides, 1);
             }
         }
-    }
-}
-
-/// `destination[i + j * d] = source[from + i * s + j]`, block by block.
-fn transpose<T: Scalar>(row: Axis<2>, column: Axis<2>, destination: &mut [T], source: &[T], from: isize) {
-    let (s, d) = (row.strides[1], column.strides[0] as usize);
-    for j in (0..column.extent).step_by(SIDE) {
-        for i in (0..row.extent).step_by(SIDE) {
-            let (rows, columns) = (SIDE.min(row.extent - i), SIDE.min(column.extent - j));
-            let destination = &mut destination[i + j * d..];
-            transpose_block((rows, s), (columns, d), destination, source, from + i as isize * s + j as isize);
-        }
-    }
-}
-
-fn transpose_block<T: Scalar>(
-    (rows, s): (usize, isize),
-    (columns, d): (usize, usize),
-    destination: &mut [T],
-    source: &[T],
-    from: isize,
-) {
-    let (whole_rows, whole_columns) = (rows - rows % MICRO, columns - columns % MICRO);
-    for i in (0..whole_rows).step_by(MICRO) {
-        for j in (0..whole_columns).step_by(MICRO) {
-            let mut tile = [[T::ZERO; MICRO]; MICRO];
-            for (r, line) in tile.iter_mut().enumerate() {
-                let position = from + (i + r) as isize * s + j as isize;
-                line.copy_from_slice(&source[position as usize..][..MICRO]);
-            }
-            for c in 0..MICRO {
-                let line = &mut destination[i + (j + c) * d..][..MICRO];
-                for (r, element) in line.iter_mut().enumerate() {
-                    *element = tile[r][c];
-                }
-            }
-        }
-    }
-    let mut plain = |i: usize, j: usize| {
-        destination[i + j * d] = source[(from + i as isize * s + j as isize) as usize];
-    };
-    for j in 0..columns {
-        let begin = if j < whole_columns { whole_rows } else { 0 };
-        (begin..rows).for_each(|i| plain(i, j));
     }
 }

@@ -3,6 +3,7 @@
 mod copy;
 mod gather;
 mod place;
+mod transpose;
 
 pub(crate) use copy::{CopyAxes, copy};
 pub(crate) use gather::{gather, gather_points};

@@ -7,7 +7,7 @@ mod arg;
 mod fold;
 mod scan;
 
-pub(crate) use arg::{Best, best};
+pub(crate) use arg::best;
 pub(crate) use fold::{Reducer, max, min, sum};
 pub(crate) use scan::cumulative_sum;
 

@@ -37,8 +37,15 @@ pub(crate) fn run<const N: usize>(
         *source = Elements::behind(view)?;
     }
     let layouts = inputs.map(|view| view.layout());
+    let output = ElementsMut::of_tensor(output)?;
+    let len = output.len();
+    if len < PARALLEL && layouts.iter().all(|layout| layout.is_contiguous()) {
+        let whole = |i: usize| sources[i].range(if len == 0 { 0 } else { layouts[i].offset() }, len);
+        kernel(output, &std::array::from_fn::<_, N, _>(whole));
+        return Ok(());
+    }
     let starts = layouts.map(|layout| layout.offset() as isize);
-    run_nest(workers, kernel, axes_of(layouts), sources, starts, ElementsMut::of_tensor(output)?);
+    run_nest(workers, kernel, axes_of(layouts), sources, starts, output);
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! Core operations, scalars and symbolic sizes as constant expressions.
 
+use std::fmt::Debug;
+
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 use tenferro_core::ops::CoreOp;
@@ -78,7 +80,7 @@ fn with_axis(name: &str, axis: u32) -> TokenStream {
 }
 
 /// The name of a variant without attributes is its `Debug` form.
-pub(super) fn variant(value: &impl std::fmt::Debug) -> Ident {
+pub(super) fn variant(value: &impl Debug) -> Ident {
     ident(&format!("{value:?}"))
 }
 
@@ -168,21 +170,19 @@ pub(super) fn integer(value: i64) -> TokenStream {
 }
 
 fn float64(value: f64) -> TokenStream {
-    if !value.is_finite() {
-        let bits = hexadecimal(value.to_bits().into());
-        return quote!(f64::from_bits(#bits));
-    }
-    let digits = Literal::f64_unsuffixed(value.abs());
-    if value.is_sign_negative() { quote!(-#digits) } else { quote!(#digits) }
+    let bits = hexadecimal(value.to_bits().into());
+    if value.is_finite() { float(value.is_sign_negative(), value.abs()) } else { quote!(f64::from_bits(#bits)) }
 }
 
 fn float32(value: f32) -> TokenStream {
-    if !value.is_finite() {
-        let bits = hexadecimal(value.to_bits().into());
-        return quote!(f32::from_bits(#bits));
-    }
-    let digits = Literal::f32_unsuffixed(value.abs());
-    if value.is_sign_negative() { quote!(-#digits) } else { quote!(#digits) }
+    let bits = hexadecimal(value.to_bits().into());
+    if value.is_finite() { float(value.is_sign_negative(), value.abs()) } else { quote!(f32::from_bits(#bits)) }
+}
+
+/// The `Debug` form is the shortest text that reads back as the same number, with an exponent where it is large.
+fn float(negative: bool, magnitude: impl Debug) -> TokenStream {
+    let digits: Literal = format!("{magnitude:?}").parse().expect("a finite float prints as one token");
+    if negative { quote!(-#digits) } else { quote!(#digits) }
 }
 
 pub(super) fn hexadecimal(value: u128) -> Literal {

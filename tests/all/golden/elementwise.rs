@@ -1,8 +1,8 @@
 //! `elementwise.jsonl`: values and gradients of elementwise operations, reductions and normalisations.
 
-use tenferro::program::composite;
 use tenferro::dtype::ScalarValue;
 use tenferro::prelude::*;
+use tenferro::program::composite;
 use tenferro::program::ops::{Comparison, CoreOp};
 use tenferro::program::{ProgramBuilder, ValueId};
 use tenferro_testing::golden::{Coverage, Record, records};

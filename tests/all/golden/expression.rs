@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use tenferro::program::composite;
 use tenferro::dtype::{DType, ScalarValue};
 use tenferro::einsum::einsum;
+use tenferro::program::composite;
 use tenferro::program::ops::{Comparison, CoreOp};
-use tenferro::program::{ProgramBuilder, ValueId};
 use tenferro::program::shape::SymDim;
+use tenferro::program::{ProgramBuilder, ValueId};
 
 /// A parsed expression.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! `structural.jsonl`: operations that move entries, with gradients.
 
 use tenferro::program::ops::CoreOp;
-use tenferro::program::{ProgramBuilder, ValueId};
 use tenferro::program::shape::SymDim;
+use tenferro::program::{ProgramBuilder, ValueId};
 use tenferro_testing::golden::{Coverage, Record, records};
 
 use super::{ad_context, differentiable, engines, inputs, run};
@@ -51,9 +51,7 @@ fn apply(b: &mut ProgramBuilder, record: &Record, v: &[ValueId]) -> Option<Value
     let op = match record.text("op") {
         "transpose" => CoreOp::Transpose { axes: record.axes("perm").into() },
         "reshape" => CoreOp::Reshape { shape: dims("shape").into() },
-        "broadcast_in_dim" => {
-            CoreOp::BroadcastInDim { shape: dims("shape").into(), axes: record.axes("dims").into() }
-        }
+        "broadcast_in_dim" => CoreOp::BroadcastInDim { shape: dims("shape").into(), axes: record.axes("dims").into() },
         "slice" => CoreOp::Slice {
             start: dims("start").into(),
             limit: dims("limit").into(),
