@@ -10,8 +10,10 @@ use crate::movement::{CopyAxes, copy};
 use crate::nest::{Axes, Axis, Walk, fuse, operand, points};
 use crate::workers::Workers;
 
-/// A product of fewer multiplications is made by plain loops.
-const SMALL: usize = 128;
+/// A product of fewer multiplications is made by plain loops,
+const SMALL: usize = 3 * 3 * 3;
+/// and one of fewer than these where the loops can run along a contiguous batch.
+const SMALL_ACROSS: usize = 8 * 8 * 8;
 /// Multiplications of one block of work, more where there are many.
 const BLOCK: usize = 1 << 21;
 /// Of one contraction, at most about so many blocks.
@@ -46,7 +48,8 @@ impl Matrix {
     /// Whether the kernel is worth its overhead.
     pub fn pays(groups: &Groups) -> bool {
         let [m, n, k] = [&groups.left, &groups.right, &groups.summed].map(|axes| points(axes));
-        m > 1 && n > 1 && m.saturating_mul(n).saturating_mul(k) > SMALL
+        let across = groups.batch.iter().any(|axis| axis.strides == [1; 3]);
+        m > 1 && n > 1 && m.saturating_mul(n).saturating_mul(k) > if across { SMALL_ACROSS } else { SMALL }
     }
 
     /// Orders the axes of each group and decides what to copy.
