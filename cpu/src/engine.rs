@@ -104,7 +104,7 @@ impl Engine for CpuEngine {
     }
 
     fn copy(&mut self, source: &TensorView<'_>, destination: &mut Tensor) -> Result<()> {
-        if source.shape() != destination.shape() {
+        if source.len() != destination.len() {
             let (expected, actual) = (format!("{:?}", source.shape()), format!("{:?}", destination.shape()));
             return Err(CoreError::shape("copy", "destination", expected, actual).into());
         }

@@ -110,6 +110,17 @@ pub struct LoweredOutput {
     pub shape_text: String,
 }
 
+/// Why there are no derivatives: those of one dtype alone are not offered.
+pub(crate) fn why_not_differentiable(generic: Option<&Generic>, variants: &[LoweredVariant]) -> Option<String> {
+    let reason = variants.iter().find_map(|variant| variant.derivatives.as_ref().err())?;
+    let differentiable = |dtype: DType| variants.iter().any(|v| v.dtype == Some(dtype) && v.derivatives.is_ok());
+    let bound = [Bound::Float, Bound::Real].into_iter().find(|bound| bound.dtypes().iter().all(differentiable));
+    Some(match (generic, bound) {
+        (Some(generic), Some(bound)) => format!("{reason}; with `{}: {bound:?}` it could be", generic.ident),
+        _ => reason.clone(),
+    })
+}
+
 /// The programs of a kernel for one dtype.
 #[derive(Debug)]
 pub struct LoweredVariant {

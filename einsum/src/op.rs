@@ -146,6 +146,7 @@ impl EinsumOp {
     /// # Errors
     /// A wrong number of operands, a wrong rank, a label with two extents, or a stretched axis whose extent is not 1.
     pub fn extents(&self, shapes: &[&[usize]]) -> Result<Vec<usize>> {
+        self.check()?;
         let mut extents = vec![None; self.label_count()];
         self.for_each_axis(shapes.iter().map(|shape| shape.len()), |operand, axis, label| {
             let extent = shapes[operand][axis];
@@ -181,7 +182,38 @@ impl EinsumOp {
     /// # Errors
     /// As [`extents`](Self::extents).
     pub fn tree(&self, shapes: &[&[usize]]) -> Result<ContractionTree> {
-        Ok(ContractionTree::new(self, self.extents(shapes)?))
+        let tree = ContractionTree::new(self, self.extents(shapes)?);
+        for step in tree.steps() {
+            let shape: Vec<usize> = step.labels.iter().map(|&label| tree.extents()[label as usize]).collect();
+            let size = shape.iter().filter(|&&extent| extent != 0).try_fold(1usize, |size, &n| size.checked_mul(n));
+            if size.is_none_or(|size| isize::try_from(size).is_err()) {
+                return Err(Error::Overflow { op: format!("einsum {self}").into(), shape });
+            }
+        }
+        Ok(tree)
+    }
+
+    /// Checks what [`EinsumOp::new`] makes true and a hand-written table may not.
+    fn check(&self) -> Result<()> {
+        let labels = self.inputs.iter().flat_map(|labels| labels.iter());
+        let mut seen = vec![false; self.inputs.iter().map(|labels| labels.len()).sum()];
+        labels.for_each(|&label| seen.get_mut(label as usize).into_iter().for_each(|seen| *seen = true));
+        let count = seen.iter().filter(|&&seen| seen).count();
+        let dense = |&label: &u32| (label as usize) < count;
+        let on_axis = |&(operand, axis): &(u32, u32)| {
+            self.inputs.get(operand as usize).is_some_and(|labels| (axis as usize) < labels.len())
+        };
+        let refuse = |argument: &'static str, message: &str| Err(Error::argument("einsum", argument, message));
+        if self.inputs.is_empty() {
+            return refuse("operands", "is empty, an einsum has at least one operand");
+        }
+        if !self.inputs.iter().flat_map(|labels| labels.iter()).all(dense) || !self.output.iter().all(dense) {
+            return refuse("labels", "are not numbered from 0 by those of the operands");
+        }
+        if !self.stretch.is_sorted() || !self.stretch.iter().all(on_axis) {
+            return refuse("stretch", "is not a sorted list of axes that exist");
+        }
+        self.plan.check(self.inputs.len())
     }
 
     fn common_dtype(&self, ctx: &ShapeContext<'_>) -> Result<DType> {
@@ -260,6 +292,7 @@ impl ExtensionOp for EinsumOp {
     }
 
     fn infer_output_meta(&self, ctx: &mut ShapeContext<'_>) -> Result<Vec<ValueMeta>> {
+        self.check()?;
         let dtype = self.common_dtype(ctx)?;
         let one = SymDim::constant(1);
         // Per label, the operand and axis that gave it its extent.

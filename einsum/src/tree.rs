@@ -92,7 +92,9 @@ impl Access {
 
     /// The stride of each label in a tensor with these strides per axis.
     pub fn strides(&self, strides: &[isize]) -> SmallVec<[isize; 6]> {
-        self.axes.iter().map(|axes| axes.iter().map(|&axis| strides[axis]).sum()).collect()
+        // wrapping: an axis of extent 1 may have any stride
+        let sum = |axes: &SmallVec<[usize; 2]>| axes.iter().fold(0isize, |sum, &axis| sum.wrapping_add(strides[axis]));
+        self.axes.iter().map(sum).collect()
     }
 }
 

@@ -6,7 +6,6 @@ mod all {
     mod buffers;
     mod counters;
     mod families;
-    mod golden;
     mod placement;
     mod reference;
     mod refusals;

@@ -1,6 +1,6 @@
 //! Derivatives against central differences and against one another, in both real precisions.
 
-use crate::support::*;
+use crate::all::support::*;
 use tenferro::prelude::*;
 
 /// The step and the tolerance of central differences.

@@ -1,6 +1,6 @@
 //! What a kernel can be asked beside numbers: where results go, preparing, views, expressions.
 
-use crate::support::*;
+use crate::all::support::*;
 use tenferro::cpu::CpuEngine;
 use tenferro::prelude::*;
 use tenferro::runtime::Engine;

@@ -1,4 +1,4 @@
-// error: einsum: `plan` has 2 pairs, but a path over 2 operands has 1
+// error: einsum: `path` has 2 pairs, but over 2 operands it takes 1
 use tenferro::prelude::*;
 
 tenferro! {

@@ -49,7 +49,10 @@ pub(super) fn linearize(
                     let message = format!("has effects; derivatives of `{family}` are not defined");
                     return Err(Error::argument(family, "effects", message));
                 }
-                ctx.rules().linearize(family)?.linearize(b, &**op, copied.inputs, copied.outputs, &of_inputs)?
+                let rule = ctx.rules().linearize(family)?;
+                let tangents = rule.linearize(b, &**op, copied.inputs, copied.outputs, &of_inputs)?;
+                check_count(family, "linearize", tangents.len(), copied.outputs.len())?;
+                tangents
             }
         };
         known.extend(of_outputs);
@@ -57,4 +60,13 @@ pub(super) fn linearize(
     })?;
     let tangents = program.outputs().iter().map(|o| known[o.value.index()]).collect();
     Ok(Linearized { outputs, tangents })
+}
+
+/// A rule answers for every value it was asked about.
+pub(super) fn check_count(family: &str, role: &str, actual: usize, expected: usize) -> Result<()> {
+    if actual == expected {
+        return Ok(());
+    }
+    let message = format!("gave {actual} values where {expected} were asked for");
+    Err(Error::argument(family.to_string(), format!("{role} rule"), message))
 }

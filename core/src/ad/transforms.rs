@@ -136,7 +136,11 @@ struct Start {
 
 impl Start {
     fn new(transform: &'static str, program: &SemanticProgram, wrt: &[usize]) -> Result<Self> {
-        for &i in wrt {
+        for (n, &i) in wrt.iter().enumerate() {
+            if wrt[..n].contains(&i) {
+                let message = format!("names input {i} twice");
+                return Err(Error::argument(transform, "wrt", message));
+            }
             let Some(input) = program.inputs().get(i) else {
                 let message = format!("names input {i}, but the program has {}", program.inputs().len());
                 return Err(Error::argument(transform, "wrt", message));

@@ -1,6 +1,7 @@
 //! Transposition: the linear part of a builder is read backwards.
 
 use super::AdContext;
+use super::linearize::check_count;
 use crate::error::{Error, Result};
 use crate::ops::{Derivative, Transpose};
 use crate::program::{Op, ProgramBuilder, ValueId};
@@ -46,13 +47,13 @@ pub(super) fn transpose(
                 };
                 rule(&mut Transpose { b, op, inputs: &node.inputs, linear: &of_inputs_linear, cotangent })?
             }
-            Op::Extension(op) => ctx.rules().linear_transpose(op.family_id())?.transpose(
-                b,
-                &**op,
-                &node.inputs,
-                &of_inputs_linear,
-                &of_outputs,
-            )?,
+            Op::Extension(op) => {
+                let family = op.family_id();
+                let rule = ctx.rules().linear_transpose(family)?;
+                let cotangents = rule.transpose(b, &**op, &node.inputs, &of_inputs_linear, &of_outputs)?;
+                check_count(family, "linear_transpose", cotangents.len(), node.inputs.len())?;
+                cotangents
+            }
         };
         for (input, cotangent) in node.inputs.iter().zip(of_inputs) {
             match cotangent {

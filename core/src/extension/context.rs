@@ -100,8 +100,14 @@ impl<'a> ShapeContext<'a> {
             let message = format!("must satisfy {} {} {}", names.dim(lhs), relation.symbol(), names.dim(rhs));
             Error::argument(self.op.to_string(), reason.to_string(), message)
         })?;
-        let reason = format!("{}: {reason}", self.op).into();
-        self.guards.push(Guard { lhs: lhs.clone(), relation, rhs: rhs.clone(), reason });
+        let reason = format!("`{}` ({reason})", self.op).into();
+        // One form of each equality, so that none is recorded twice: numbers stand on the right.
+        let mut sides = [lhs, rhs];
+        if relation == Relation::Eq {
+            sides.sort_by_key(|side| (side.as_const().is_some(), *side));
+        }
+        let [lhs, rhs] = sides.map(SymDim::clone);
+        self.guards.push(Guard { lhs, relation, rhs, reason });
         Ok(())
     }
 }
@@ -110,8 +116,13 @@ fn never_equal(a: &SymDim, b: &SymDim) -> bool {
     (a - b).as_const().is_some_and(|d| d != 0)
 }
 
-/// Sizes are extents, so a polynomial in sizes with no negative coefficient is never negative.
-fn never_negative(dim: &SymDim) -> bool {
-    dim.constant >= 0
-        && dim.terms.iter().all(|t| t.coefficient > 0 && t.factors.iter().all(|f| matches!(f, Factor::Size(_))))
+/// Sizes are extents, so an expression of sizes with no negative coefficient is never negative.
+pub(crate) fn never_negative(dim: &SymDim) -> bool {
+    let factor = |factor: &Factor| match factor {
+        Factor::Size(_) => true,
+        // a divisor that may be 0 has to be looked at
+        Factor::Quotient(a) => never_negative(&a[0]) && a[1].as_const().is_some_and(|divisor| divisor > 0),
+        Factor::Min(a) | Factor::Max(a) => a.iter().all(never_negative),
+    };
+    dim.constant >= 0 && dim.terms.iter().all(|term| term.coefficient > 0 && term.factors.iter().all(factor))
 }

@@ -189,6 +189,18 @@ impl CoreOp {
         self.row().class
     }
 
+    /// The expressions of sizes among its attributes.
+    pub fn dims(&self) -> Vec<&SymDim> {
+        match self {
+            Self::SizeValue { dim, .. } => vec![dim],
+            Self::Iota { shape, .. } | Self::Reshape { shape } | Self::BroadcastInDim { shape, .. } => {
+                shape.iter().collect()
+            }
+            Self::Slice { start: a, limit: b, .. } | Self::Pad { low: a, high: b, .. } => a.iter().chain(b.iter()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The operation with every size in its attributes replaced, as [`SymDim::substitute`] does.
     pub fn substitute(&self, replacements: &[SymDim]) -> CoreOp {
         let dims = |d: &Dims| -> Dims { d.iter().map(|d| d.substitute(replacements)).collect() };

@@ -3,10 +3,10 @@
 use super::CoreOp;
 use super::layout::{check_axes, check_count};
 use super::row::{Derivative, Linearize, OpClass, OutputDType, Row, Transpose};
-use crate::dtype::DTypeSet;
+use crate::dtype::{DType, DTypeSet, ScalarValue};
 use crate::error::{Error, Result};
 use crate::extension::ShapeContext;
-use crate::program::ValueId;
+use crate::program::{ValueId, ValueMeta};
 use crate::shape::SymDim;
 
 const MOVEMENT: Row = Row {
@@ -117,10 +117,14 @@ fn pad_transpose(t: &mut Transpose<'_>) -> Result<Vec<Option<ValueId>>> {
     let shape = t.meta(0).shape;
     let inner = t.b.reshape(inner, &shape)?;
     let value = if t.linear[1] {
-        let axes: Vec<u32> = (0..shape.len() as u32).collect();
-        let all = t.b.sum(t.cotangent, &axes)?;
-        let kept = t.b.sum(inner, &axes)?;
-        Some(t.b.sub(all, kept)?)
+        // the entries of the result that are copies of the value
+        let absent = t.b.zeros(&ValueMeta { dtype: DType::Bool, shape })?;
+        let present = t.b.constant(ScalarValue::Bool(true))?;
+        let copies = t.b.op(t.op.clone(), &[absent, present])?;
+        let zero = t.b.constant_like(t.cotangent, 0.0)?;
+        let masked = t.b.select(copies, t.cotangent, zero)?;
+        let axes: Vec<u32> = (0..interior.len() as u32).collect();
+        Some(t.b.sum(masked, &axes)?)
     } else {
         None
     };

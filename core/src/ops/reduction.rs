@@ -113,6 +113,10 @@ fn extremum(l: &mut Linearize<'_>) -> Result<Option<ValueId>> {
     let one = l.b.constant_like(x, 1.0)?;
     let mask = l.b.select(wins, one, zero)?;
     let count = l.b.sum(mask, axes)?;
+    // nobody wins over nothing, where the result is constant, and where it is NaN, as the derivative is then
+    let number = l.b.compare(Comparison::Eq, l.output, l.output)?;
+    let least = l.b.convert(number, l.b.meta(count).dtype)?;
+    let count = l.b.maximum(count, least)?;
     let masked = l.b.mul(mask, tangent)?;
     let total = l.b.sum(masked, axes)?;
     l.b.div(total, count).map(Some)

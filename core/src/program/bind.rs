@@ -39,7 +39,7 @@ impl SemanticProgram {
             }
         }
         for guard in self.guards.iter() {
-            let (lhs, rhs) = (guard.lhs.eval(&sizes)?, guard.rhs.eval(&sizes)?);
+            let (lhs, rhs) = (self.value(&guard.lhs, &sizes)?, self.value(&guard.rhs, &sizes)?);
             let holds = match guard.relation {
                 Relation::Eq => lhs == rhs,
                 Relation::Le => lhs <= rhs,
@@ -47,17 +47,24 @@ impl SemanticProgram {
             if !holds {
                 let names = SizeNames(&self.sizes);
                 return Err(self.refuse(format!(
-                    "{} needs {} {} {}, but with {} this is {lhs} {} {rhs}",
+                    "{} needs {} {} {}, but {}",
                     guard.reason,
                     names.dim(&guard.lhs),
                     guard.relation.symbol(),
                     names.dim(&guard.rhs),
-                    names.values(&sizes),
-                    guard.relation.symbol(),
+                    names.values(&[&guard.lhs, &guard.rhs], &sizes),
                 )));
             }
         }
         Ok(sizes)
+    }
+
+    /// The value of an expression; the error names it as the program does.
+    fn value(&self, dim: &SymDim, sizes: &[usize]) -> Result<i64> {
+        dim.eval(sizes).map_err(|_| {
+            let names = SizeNames(&self.sizes);
+            self.refuse(format!("{} cannot be computed with {}", names.dim(dim), names.values(&[dim], sizes)))
+        })
     }
 
     fn solve(&self, shapes: &[&[usize]]) -> Result<Sizes> {
@@ -94,13 +101,13 @@ impl SemanticProgram {
                 let first = shapes_place(self, size.input, size.axis);
                 format!("size `{}`: {} on {first}, {actual} on {place}", size.name, sizes[id.0 as usize])
             }
-            _ => match dim.eval(sizes) {
+            _ => match self.value(dim, sizes) {
                 Ok(extent) => format!(
                     "{place} must have extent {} = {extent} with {}, but has {actual}",
                     names.dim(dim),
-                    names.values(sizes)
+                    names.values(&[dim], sizes)
                 ),
-                Err(error) => error.to_string(),
+                Err(error) => return error,
             },
         })
     }

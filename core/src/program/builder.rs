@@ -7,7 +7,7 @@ use super::{
 };
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, Result};
-use crate::extension::{AliasDeclaration, EffectDeclaration, ExtensionRef, ShapeContext, check_family_id};
+use crate::extension::{AliasDeclaration, EffectDeclaration, ExtensionRef, ShapeContext, check_family_id, never_negative};
 use crate::ops::{CoreOp, OutputDType};
 use crate::shape::{SizeId, SymDim};
 
@@ -37,7 +37,8 @@ pub struct ProgramBuilder {
     /// The node that makes a value; `None` for inputs and placeholders.
     makers: Vec<Option<u32>>,
     nodes: Vec<Node>,
-    guards: Vec<Guard>,
+    /// Each with the node that needs it; `None` where it was stated.
+    guards: Vec<(Option<u32>, Guard)>,
     shared: HashMap<(Op, Box<[ValueId]>), ValueId>,
 }
 
@@ -118,10 +119,11 @@ impl ProgramBuilder {
 
     /// Appends a node and returns its first result.
     pub(super) fn node(&mut self, op: Op, inputs: &[ValueId]) -> Result<ValueId> {
-        for v in inputs {
-            if v.index() >= self.values.len() {
-                return Err(self.malformed(format!("{} uses %{}, which is no value of it", op.name(), v.0)));
-            }
+        for &v in inputs {
+            self.known(v)?;
+        }
+        if let Op::Core(op) = &op {
+            op.dims().into_iter().try_for_each(|dim| self.check_sizes(dim))?;
         }
         let key = (op, Box::from(inputs));
         if let Some(&value) = self.shared.get(&key) {
@@ -129,10 +131,8 @@ impl ProgramBuilder {
         }
         let metas: Vec<&ValueMeta> = inputs.iter().map(|&v| self.meta(v)).collect();
         let (outputs, guards) = infer(&key.0, &metas, SizeNames(&self.sizes))?;
-        for guard in guards {
-            self.push_guard(guard);
-        }
         let maker = Some(self.nodes.len() as u32);
+        self.guards.extend(guards.into_iter().map(|guard| (maker, guard)));
         let first_output = ValueId(self.values.len() as u32);
         self.nodes.push(Node {
             op: key.0.clone(),
@@ -143,17 +143,16 @@ impl ProgramBuilder {
         for meta in outputs {
             self.push_value(meta, maker);
         }
-        let pure = match &key.0 {
-            Op::Core(_) => true,
-            Op::Extension(op) => op.effects() == EffectDeclaration::Declared(&[]),
-        };
-        if pure {
+        if is_pure(&key.0) {
             self.shared.insert(key, first_output);
         }
         Ok(first_output)
     }
 
     /// Dtype and shape of a value of this builder.
+    ///
+    /// # Panics
+    /// When the value is another builder's; operations refuse such a value with an error.
     pub fn meta(&self, value: ValueId) -> &ValueMeta {
         &self.values[value.index()]
     }
@@ -190,22 +189,22 @@ impl ProgramBuilder {
             Relation::Le => ctx.require_at_most(lhs, rhs, reason)?,
         }
         for guard in ctx.into_guards() {
-            self.push_guard(guard);
+            self.guards.push((None, Guard { reason: reason.to_string().into(), ..guard }));
         }
         Ok(())
     }
 
-    /// Ends the program: operations that no output needs are dropped and values are numbered in order.
+    /// Ends the program: operations without effects that no output needs are dropped, with their guards, and values
+    /// are numbered in order.
     ///
     /// # Errors
     /// When a size is not determined by any input.
     pub fn finish(mut self, outputs: &[(Option<&str>, ValueId)]) -> Result<SemanticProgram> {
         let mut live = vec![false; self.nodes.len()];
         let mut pending: Vec<ValueId> = outputs.iter().map(|&(_, v)| v).collect();
+        pending.iter().try_for_each(|&v| self.known(v))?;
+        pending.extend(self.nodes.iter().filter(|node| !is_pure(&node.op)).map(|node| node.first_output));
         while let Some(value) = pending.pop() {
-            if value.index() >= self.values.len() {
-                return Err(self.malformed(format!("output %{} is no value of it", value.0)));
-            }
             match self.makers[value.index()] {
                 Some(node) if !live[node as usize] => {
                     live[node as usize] = true;
@@ -244,6 +243,7 @@ impl ProgramBuilder {
                 node
             })
             .collect();
+        let guards = kept_guards(self.guards, &live, &values);
         let output = |&(name, value): &(Option<&str>, ValueId)| Output {
             name: name.map(|n| n.to_string().into()),
             value: renumbered[value.index()],
@@ -255,7 +255,7 @@ impl ProgramBuilder {
             values: values.into(),
             nodes: nodes.into(),
             outputs: outputs.iter().map(output).collect(),
-            guards: self.guards.into(),
+            guards: guards.into(),
             fingerprint: Fingerprint(0),
         };
         program.fingerprint = program.compute_fingerprint();
@@ -297,11 +297,12 @@ impl ProgramBuilder {
         id
     }
 
-    fn push_guard(&mut self, guard: Guard) {
-        let same = |g: &Guard| (&g.lhs, g.relation, &g.rhs) == (&guard.lhs, guard.relation, &guard.rhs);
-        if !self.guards.iter().any(same) {
-            self.guards.push(guard);
+    /// Refuses a value of another builder.
+    pub(super) fn known(&self, value: ValueId) -> Result<()> {
+        if value.index() < self.values.len() {
+            return Ok(());
         }
+        Err(self.malformed(format!("%{} is no value of it", value.0)))
     }
 
     fn check_sizes(&self, dim: &SymDim) -> Result<()> {
@@ -318,6 +319,34 @@ impl ProgramBuilder {
     }
 }
 
+fn is_pure(op: &Op) -> bool {
+    match op {
+        Op::Core(_) => true,
+        Op::Extension(op) => op.effects() == EffectDeclaration::Declared(&[]),
+    }
+}
+
+/// Stated guards, those of live nodes, and that no extent is negative; none twice.
+fn kept_guards(guards: Vec<(Option<u32>, Guard)>, live: &[bool], values: &[ValueMeta]) -> Vec<Guard> {
+    let mut kept: Vec<Guard> = Vec::new();
+    let mut keep = |guard: Guard| {
+        let same = |g: &Guard| (&g.lhs, g.relation, &g.rhs) == (&guard.lhs, guard.relation, &guard.rhs);
+        if !kept.iter().any(same) {
+            kept.push(guard);
+        }
+    };
+    for (node, guard) in guards {
+        if node.is_none_or(|node| live[node as usize]) {
+            keep(guard);
+        }
+    }
+    for dim in values.iter().flat_map(|value| value.shape.iter()).filter(|dim| !never_negative(dim)) {
+        let reason = "an extent".into();
+        keep(Guard { lhs: SymDim::constant(0), relation: Relation::Le, rhs: dim.clone(), reason });
+    }
+    kept
+}
+
 /// Dtypes and shapes of an operation's results, and the conditions that could not be decided.
 pub(super) fn infer(op: &Op, inputs: &[&ValueMeta], names: SizeNames<'_>) -> Result<(Vec<ValueMeta>, Vec<Guard>)> {
     let mut ctx = ShapeContext::new(op.name(), inputs, names);
@@ -329,7 +358,12 @@ pub(super) fn infer(op: &Op, inputs: &[&ValueMeta], names: SizeNames<'_>) -> Res
         }
         Op::Extension(op) => {
             check_extension(op, inputs.len())?;
-            op.infer_output_meta(&mut ctx)?
+            let outputs = op.infer_output_meta(&mut ctx)?;
+            if outputs.len() != op.output_count() || outputs.is_empty() {
+                let message = format!("must be {}, at least 1, not {}", op.output_count(), outputs.len());
+                return Err(Error::argument(op.family_id(), "results", message));
+            }
+            outputs
         }
     };
     Ok((outputs, ctx.into_guards()))

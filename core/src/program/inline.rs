@@ -23,20 +23,31 @@ impl ProgramBuilder {
     /// # Errors
     /// When number, dtypes or shapes of the arguments do not fit; what cannot be decided becomes a guard.
     pub fn call(&mut self, program: &SemanticProgram, arguments: &[ValueId]) -> Result<Vec<ValueId>> {
-        self.copy(program, arguments, &mut |_, _| Ok(()))
+        self.inline(program, arguments, &format!(" in {}", program.name()), &mut |_, _| Ok(()))
     }
 
-    /// [`call`](Self::call) that reports every node once it is copied.
+    /// Copies a program of this one's own inputs; reports every node once it is copied.
     pub(crate) fn copy(
         &mut self,
         program: &SemanticProgram,
         arguments: &[ValueId],
         visit: &mut dyn FnMut(&mut Self, Copied<'_>) -> Result<()>,
     ) -> Result<Vec<ValueId>> {
+        self.inline(program, arguments, "", visit)
+    }
+
+    /// `within` ends the reasons of guards, whose names are those of `program`.
+    fn inline(
+        &mut self,
+        program: &SemanticProgram,
+        arguments: &[ValueId],
+        within: &str,
+        visit: &mut dyn FnMut(&mut Self, Copied<'_>) -> Result<()>,
+    ) -> Result<Vec<ValueId>> {
         let sizes = self.sizes_of_call(program, arguments)?;
         for guard in program.guards() {
             let (lhs, rhs) = (guard.lhs.substitute(&sizes), guard.rhs.substitute(&sizes));
-            self.guard(&lhs, guard.relation, &rhs, &guard.reason)?;
+            self.guard(&lhs, guard.relation, &rhs, &format!("{}{within}", guard.reason))?;
         }
         let mut map = arguments.to_vec();
         for node in program.nodes() {
@@ -72,9 +83,13 @@ impl ProgramBuilder {
         let mut sizes = Vec::with_capacity(program.sizes().len());
         for size in program.sizes() {
             let dim = self.meta(arguments[size.input as usize]).shape[size.axis as usize].clone();
-            let multiple = dim - size.offset;
+            let multiple = &dim - size.offset;
             let value = multiple.div(&size.scale.into());
-            self.guard(&(&value * size.scale), Relation::Eq, &multiple, &format!("size `{}` of {name}", size.name))?;
+            let reason = format!("size `{}` of {name}", size.name);
+            self.guard(&(&value * size.scale), Relation::Eq, &multiple, &reason)?;
+            if value != dim {
+                self.guard(&0.into(), Relation::Le, &value, &reason)?;
+            }
             sizes.push(value);
         }
         for (i, &argument) in arguments.iter().enumerate() {

@@ -37,6 +37,8 @@ impl ProgramBuilder {
     /// # Errors
     /// When dtypes or shapes differ.
     pub fn mul(&mut self, a: ValueId, b: ValueId) -> Result<ValueId> {
+        self.known(a)?;
+        self.known(b)?;
         match (self.is_one(a), self.is_one(b)) {
             (_, true) if self.meta(a) == self.meta(b) => Ok(a),
             (true, _) if self.meta(a) == self.meta(b) => Ok(b),
@@ -49,6 +51,8 @@ impl ProgramBuilder {
     /// # Errors
     /// When dtypes or shapes differ.
     pub fn div(&mut self, a: ValueId, b: ValueId) -> Result<ValueId> {
+        self.known(a)?;
+        self.known(b)?;
         if self.is_one(b) && self.meta(a) == self.meta(b) {
             return Ok(a);
         }
@@ -60,6 +64,7 @@ impl ProgramBuilder {
     /// # Errors
     /// When the dtype is not numeric.
     pub fn conj(&mut self, x: ValueId) -> Result<ValueId> {
+        self.known(x)?;
         if self.meta(x).dtype.is_complex() { self.op(CoreOp::Conj, &[x]) } else { Ok(x) }
     }
 
@@ -68,6 +73,7 @@ impl ProgramBuilder {
     /// # Errors
     /// When the dtype is not numeric.
     pub fn real(&mut self, x: ValueId) -> Result<ValueId> {
+        self.known(x)?;
         if self.meta(x).dtype.is_complex() { self.op(CoreOp::Real, &[x]) } else { Ok(x) }
     }
 
@@ -84,6 +90,7 @@ impl ProgramBuilder {
     /// # Errors
     /// None but for values of another builder.
     pub fn convert(&mut self, x: ValueId, dtype: DType) -> Result<ValueId> {
+        self.known(x)?;
         if self.meta(x).dtype == dtype { Ok(x) } else { self.op(CoreOp::Convert(dtype), &[x]) }
     }
 
@@ -128,6 +135,7 @@ impl ProgramBuilder {
     }
 
     fn over(&mut self, x: ValueId, axes: &[u32], op: fn(crate::ops::Axes) -> CoreOp) -> Result<ValueId> {
+        self.known(x)?;
         if axes.is_empty() {
             return Ok(x);
         }
@@ -141,6 +149,7 @@ impl ProgramBuilder {
     /// # Errors
     /// When `axes` is no permutation of the axes.
     pub fn transpose(&mut self, x: ValueId, axes: &[u32]) -> Result<ValueId> {
+        self.known(x)?;
         let rank = self.meta(x).rank() as u32;
         if axes.iter().copied().eq(0..rank) {
             return Ok(x);
@@ -153,6 +162,7 @@ impl ProgramBuilder {
     /// # Errors
     /// When the number of entries differs.
     pub fn reshape(&mut self, x: ValueId, shape: &[SymDim]) -> Result<ValueId> {
+        self.known(x)?;
         if *self.meta(x).shape == *shape {
             return Ok(x);
         }
@@ -164,6 +174,7 @@ impl ProgramBuilder {
     /// # Errors
     /// When an axis does not exist or an extent is neither 1 nor the result's.
     pub fn broadcast_in_dim(&mut self, x: ValueId, shape: &[SymDim], axes: &[u32]) -> Result<ValueId> {
+        self.known(x)?;
         if *self.meta(x).shape == *shape && axes.iter().copied().eq(0..shape.len() as u32) {
             return Ok(x);
         }
@@ -184,6 +195,8 @@ impl ProgramBuilder {
     /// When the dtype is bool.
     pub fn size_value(&mut self, dim: &SymDim, dtype: DType) -> Result<ValueId> {
         match dim.as_const() {
+            // exact where the dtype is
+            Some(value) if dtype == DType::I64 => self.constant(ScalarValue::I64(value)),
             Some(value) => self.constant(ScalarValue::from_f64(value as f64, dtype)),
             None => self.op(CoreOp::SizeValue { dim: dim.clone(), dtype }, &[]),
         }
@@ -194,6 +207,7 @@ impl ProgramBuilder {
     /// # Errors
     /// None but for values of another builder.
     pub fn constant_like(&mut self, like: ValueId, value: f64) -> Result<ValueId> {
+        self.known(like)?;
         let meta = self.meta(like).clone();
         self.filled(&meta, value)
     }

@@ -9,6 +9,7 @@
 //! }
 //! ```
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter, Write};
 
 use super::{Node, Op, SemanticProgram, Size, ValueId, ValueMeta};
@@ -39,10 +40,19 @@ impl SizeNames<'_> {
         format!("{}{shape}", meta.dtype)
     }
 
-    /// `n = 3, m = 4`
-    pub fn values(&self, sizes: &[usize]) -> String {
-        let values: Vec<String> = self.0.iter().zip(sizes).map(|(s, v)| format!("{} = {v}", s.name)).collect();
-        values.join(", ")
+    /// `n = 3, m = 4`: the values of the sizes that occur in `dims`.
+    pub fn values(&self, dims: &[&SymDim], sizes: &[usize]) -> String {
+        let mut occurring = BTreeSet::new();
+        for dim in dims {
+            dim.for_each_size(&mut |id| {
+                occurring.insert(id);
+            });
+        }
+        let values = occurring.into_iter().filter_map(|id| {
+            let (size, value) = (self.0.get(id.0 as usize)?, sizes.get(id.0 as usize)?);
+            Some(format!("{} = {value}", size.name))
+        });
+        values.collect::<Vec<_>>().join(", ")
     }
 }
 

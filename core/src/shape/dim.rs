@@ -106,12 +106,9 @@ impl SymDim {
                     self.terms.iter().map(|t| Term { coefficient: t.coefficient / d, factors: t.factors.clone() });
                 return SymDim { constant: self.constant / d, terms: terms.collect::<Vec<_>>().into() };
             }
-            if let (Some(a), true) = (self.as_const(), d != 0) {
-                return SymDim::constant(a.wrapping_div_euclid(d));
+            if let Some(quotient) = self.as_const().and_then(|a| floor_div(a, d)) {
+                return SymDim::constant(quotient);
             }
-        }
-        if self == divisor && !self.terms.is_empty() {
-            return SymDim::constant(1);
         }
         Self::atom(Factor::Quotient(Cow::Owned(vec![self.clone(), divisor.clone()])))
     }
@@ -151,7 +148,7 @@ impl SymDim {
                     Factor::Size(id) => *sizes.get(id.0 as usize).ok_or_else(overflow)? as i64,
                     Factor::Quotient(a) => {
                         let (n, d) = (a[0].eval(sizes)?, a[1].eval(sizes)?);
-                        n.checked_div_euclid(d).ok_or_else(overflow)?
+                        floor_div(n, d).ok_or_else(overflow)?
                     }
                     Factor::Min(a) => a[0].eval(sizes)?.min(a[1].eval(sizes)?),
                     Factor::Max(a) => a[0].eval(sizes)?.max(a[1].eval(sizes)?),
@@ -258,6 +255,12 @@ impl From<SizeId> for SymDim {
     }
 }
 
+/// The quotient rounded down, `None` where there is none.
+fn floor_div(a: i64, b: i64) -> Option<i64> {
+    let quotient = a.checked_div(b)?;
+    Some(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })
+}
+
 fn add(a: &SymDim, b: &SymDim) -> SymDim {
     SymDim::canonical(a.constant.saturating_add(b.constant), a.terms.iter().chain(b.terms.iter()).cloned().collect())
 }
@@ -349,6 +352,14 @@ mod tests {
             let inlined = e.substitute(&[SymDim::from(a), SymDim::from(b)]);
             assert_eq!(inlined.as_const(), Some(e.eval(&[a, b]).unwrap()));
         }
+    }
+
+    #[test]
+    fn quotients_round_down_for_every_sign() {
+        for (a, b, expected) in [(7, 2, 3), (-7, 2, -4), (7, -2, -4), (-7, -2, 3), (6, -2, -3)] {
+            assert_eq!(SymDim::from(a).div(&SymDim::from(b)).as_const(), Some(expected));
+        }
+        assert_eq!(n().div(&n()).as_const(), None, "0/0 has no value");
     }
 
     #[test]

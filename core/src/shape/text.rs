@@ -56,11 +56,12 @@ fn write_dim(f: &mut Formatter<'_>, dim: &SymDim, name: &Name<'_>) -> fmt::Resul
         if term.coefficient.unsigned_abs() != 1 {
             write!(f, "{}*", term.coefficient.unsigned_abs())?;
         }
+        let coefficient = term.coefficient.unsigned_abs() != 1;
         for (i, factor) in term.factors.iter().enumerate() {
             if i > 0 {
                 f.write_char('*')?;
             }
-            write_factor(f, factor, name)?;
+            write_factor(f, factor, i > 0 || coefficient, name)?;
         }
     }
     if dim.constant != 0 {
@@ -70,10 +71,17 @@ fn write_dim(f: &mut Formatter<'_>, dim: &SymDim, name: &Name<'_>) -> fmt::Resul
     Ok(())
 }
 
-fn write_factor(f: &mut Formatter<'_>, factor: &Factor, name: &Name<'_>) -> fmt::Result {
+/// A factor; a quotient after another factor stands in parentheses.
+fn write_factor(f: &mut Formatter<'_>, factor: &Factor, after: bool, name: &Name<'_>) -> fmt::Result {
     let (function, arguments) = match factor {
         Factor::Size(id) => return f.write_str(&name(*id)),
-        Factor::Quotient(a) => ("div", a),
+        Factor::Quotient(a) => {
+            f.write_str(if after { "(" } else { "" })?;
+            write_operand(f, &a[0], is_product(&a[0]), name)?;
+            f.write_char('/')?;
+            write_operand(f, &a[1], is_atom(&a[1]), name)?;
+            return f.write_str(if after { ")" } else { "" });
+        }
         Factor::Min(a) => ("min", a),
         Factor::Max(a) => ("max", a),
     };
@@ -82,6 +90,29 @@ fn write_factor(f: &mut Formatter<'_>, factor: &Factor, name: &Name<'_>) -> fmt:
     f.write_str(", ")?;
     write_dim(f, &arguments[1], name)?;
     f.write_char(')')
+}
+
+/// An operand of a quotient, in parentheses unless it is `bare`.
+fn write_operand(f: &mut Formatter<'_>, dim: &SymDim, bare: bool, name: &Name<'_>) -> fmt::Result {
+    if bare {
+        return write_dim(f, dim, name);
+    }
+    f.write_char('(')?;
+    write_dim(f, dim, name)?;
+    f.write_char(')')
+}
+
+fn is_product(dim: &SymDim) -> bool {
+    match &*dim.terms {
+        [] => dim.constant >= 0,
+        [term] => dim.constant == 0 && term.coefficient > 0,
+        _ => false,
+    }
+}
+
+fn is_atom(dim: &SymDim) -> bool {
+    let single = |term: &Term| term.coefficient == 1 && matches!(&*term.factors, [Factor::Size(_)]);
+    is_product(dim) && dim.terms.iter().all(single)
 }
 
 #[cfg(test)]
@@ -95,7 +126,9 @@ mod tests {
         let name = |id: SizeId| ["n", "m"][id.0 as usize].to_string();
         assert_eq!((&n - 1).display_with(name).to_string(), "n - 1");
         assert_eq!((&n * 2 - &m * &n).display_with(name).to_string(), "2*n - n*m");
-        assert_eq!(n.div(&2.into()).display_with(name).to_string(), "div(n, 2)");
+        assert_eq!(n.div(&2.into()).display_with(name).to_string(), "n/2");
+        let half = (&n + 1).div(&2.into());
+        assert_eq!((&half * 2 + &m * n.div(&(&m * 2))).display_with(name).to_string(), "m*(n/(2*m)) + 2*((n + 1)/2)");
         assert_eq!(SymDim::constant(-3).to_string(), "-3");
     }
 }

@@ -137,7 +137,7 @@ fn undecided_equalities_become_guards() {
     assert_eq!(program.guards().len(), 1);
     assert!(program.bind(&[&[3], &[3]]).is_ok());
     let message = program.bind(&[&[3], &[4]]).unwrap_err().to_string();
-    assert_eq!(message, "f: add: extents of elementwise operands needs n == m, but with n = 3, m = 4 this is 3 == 4");
+    assert_eq!(message, "f: `add` (extents of elementwise operands) needs n == m, but n = 3, m = 4");
 }
 
 type Wrong = fn(&mut ProgramBuilder, ValueId, ValueId, ValueId) -> Result<ValueId>;
@@ -170,7 +170,7 @@ fn wrong_operands_are_refused_with_operation_and_shapes() {
             "must satisfy 4 <= 3",
         ),
         (|b, x, _, _| b.op(CoreOp::Concatenate { axis: 1 }, &[x, x]), "names axis 1"),
-        (|b, _, _, _| b.exp(ValueId(99)), "exp uses %99, which is no value of it"),
+        (|b, _, _, _| b.exp(ValueId(99)), "%99 is no value of it"),
     ];
     for (wrong, part) in cases {
         let mut b = ProgramBuilder::new("f");
@@ -239,10 +239,48 @@ fn guards_on_user_conditions_are_tested_when_inputs_arrive() {
     let n = b.size("n");
     let x = b.input("x", DType::F64, std::slice::from_ref(&n)).unwrap();
     let half = n.div(&2.into());
-    b.guard(&(&half * 2), Relation::Eq, &n, "n/2 must be exact").unwrap();
+    b.guard(&(&half * 2), Relation::Eq, &n, "the half").unwrap();
+    // The same condition the other way round is no second guard.
+    b.guard(&n, Relation::Eq, &(&half * 2), "the double").unwrap();
+    b.guard(&4.into(), Relation::Eq, &n, "four").unwrap();
+    b.guard(&n, Relation::Eq, &4.into(), "four again").unwrap();
     let program = b.finish(&[(None, x)]).unwrap();
+    assert_eq!(program.guards().len(), 2);
     assert!(program.bind(&[&[4]]).is_ok());
-    assert!(program.bind(&[&[5]]).unwrap_err().to_string().contains("n/2 must be exact"));
+    let message = |extent| program.bind(&[&[extent]]).unwrap_err().to_string();
+    assert_eq!(message(5), "f: the half needs n == 2*(n/2), but n = 5");
+    assert_eq!(message(6), "f: four needs n == 4, but n = 6");
+}
+
+#[test]
+fn extents_that_no_axis_can_have_name_program_and_sizes() {
+    let mut b = ProgramBuilder::new("f");
+    let (n, m) = (b.size("n"), b.size("m"));
+    let x = b.input("x", DType::F64, &[n.clone(), m.clone()]).unwrap();
+    let zero = b.constant(ScalarValue::F64(0.0)).unwrap();
+    let shorter = b.broadcast_in_dim(zero, &[&n - 2], &[]).unwrap();
+    let quotient = b.broadcast_in_dim(zero, &[n.div(&m)], &[]).unwrap();
+    let program = b.finish(&[(None, x), (None, shorter), (None, quotient)]).unwrap();
+    assert!(program.bind(&[&[2, 1]]).is_ok());
+    let message = |shape: &[usize]| program.bind(&[shape]).unwrap_err().to_string();
+    assert_eq!(message(&[1, 1]), "f: an extent needs 0 <= n - 2, but n = 1");
+    assert_eq!(message(&[3, 0]), "f: n/m cannot be computed with n = 3, m = 0");
+}
+
+#[test]
+fn a_size_of_a_called_program_is_not_negative() {
+    let mut b = ProgramBuilder::new("callee");
+    let n = b.size("n");
+    let x = b.input("x", DType::F64, &[n + 3]).unwrap();
+    let callee = b.finish(&[(None, x)]).unwrap();
+    let mut b = ProgramBuilder::new("f");
+    let m = b.size("m");
+    let x = b.input("x", DType::F64, &[m]).unwrap();
+    let y = b.call(&callee, &[x]).unwrap()[0];
+    let program = b.finish(&[(None, y)]).unwrap();
+    assert!(program.bind(&[&[3]]).is_ok());
+    let message = program.bind(&[&[2]]).unwrap_err().to_string();
+    assert_eq!(message, "f: size `n` of callee needs 0 <= m - 3, but m = 2");
 }
 
 #[test]

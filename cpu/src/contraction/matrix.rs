@@ -116,7 +116,7 @@ impl Matrix {
             if let Some(packed) = packed {
                 let mut tensor = pool.allocate(T::DTYPE, &[packed.len])?;
                 let to = (tensor.as_mut_slice::<T>()?, 0);
-                copy(workers, packed.from_operand(), to, (data, start as isize));
+                copy(workers, packed.gathering(), to, (data, start as isize));
                 *slot = Some(tensor);
             }
         }
@@ -130,7 +130,7 @@ impl Matrix {
             Some(unpacked) => {
                 let mut tensor = pool.allocate(T::DTYPE, &[unpacked.len])?;
                 self.multiply(workers, left, right, tensor.as_mut_slice::<T>()?);
-                copy(workers, unpacked.to_operand(), (c, 0), (tensor.as_slice::<T>()?, 0));
+                copy(workers, unpacked.scattering(), (c, 0), (tensor.as_slice::<T>()?, 0));
                 pool.recycle(tensor);
             }
         }
@@ -153,7 +153,7 @@ impl Matrix {
         let (a, b) = (Shared(a.0.as_ptr().wrapping_add(a.1)), Shared(b.0.as_ptr().wrapping_add(b.1)));
         let c = Exclusive(c.as_mut_ptr());
 
-        let work = m * n * k;
+        let work = m.saturating_mul(n).saturating_mul(k);
         let batches = points(&self.batch);
         let (rows, columns) = block_shape(m, n, k);
         let (row_blocks, column_blocks) = (m.div_ceil(rows), n.div_ceil(columns));
@@ -215,11 +215,14 @@ fn pack(groups: [&mut Axes<3>; 3], i: usize) -> Packed {
 }
 
 impl Packed {
-    fn from_operand(&self) -> CopyAxes {
-        self.strides.iter().map(|axis| Axis { strides: [axis.strides[1], axis.strides[0]], ..*axis }).collect()
+    /// The axes of the copy from the operand.
+    fn gathering(&self) -> CopyAxes {
+        let reversed = |axis: &Axis<2>| Axis { strides: [axis.strides[1], axis.strides[0]], ..*axis };
+        self.strides.iter().map(reversed).collect()
     }
 
-    fn to_operand(&self) -> CopyAxes {
+    /// The axes of the copy to the operand.
+    fn scattering(&self) -> CopyAxes {
         self.strides.clone()
     }
 }

@@ -85,7 +85,7 @@ pub(crate) enum Contraction {
     /// No label is summed: an elementwise product over the axes of the result.
     Product(Axes<2>),
     /// Plain loops: integers, and what is too small or too thin for the matrix kernel.
-    Loops(Loops),
+    Loops(Box<Loops>),
     /// A matrix product for each point of the batch.
     Matrix(Box<Matrix>),
 }
@@ -105,7 +105,7 @@ impl Contraction {
         if multiply::has_kernel(dtype) && Matrix::pays(&groups) {
             return Self::Matrix(Box::new(Matrix::plan(groups)));
         }
-        Self::Loops(Loops::plan(&result, &groups.summed))
+        Self::Loops(Box::new(Loops::plan(&result, &groups.summed)))
     }
 
     /// Computes the compact result from operands that start at a position of their buffers.

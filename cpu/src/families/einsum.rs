@@ -17,6 +17,7 @@ use crate::movement::copy;
 use crate::nest::{Axes, Axis};
 use crate::reduce;
 use crate::region::Element;
+use crate::workers::Workers;
 
 /// The module that brings einsum to CPU engines, for
 /// [`install_extension_module`](tenferro_runtime::RuntimeBuilder::install_extension_module).
@@ -63,16 +64,15 @@ impl FamilyExecutor for EinsumExecutor {
 struct Plan {
     dtype: DType,
     tree: ContractionTree,
-    methods: Vec<Method>,
+    /// By step; none for a step of one operand, which needs no planning.
+    products: Vec<Option<Product>>,
 }
 
-/// How a step is done, for operands of these strides. Those of intermediates are known; those of inputs are assumed
-/// compact, and where they are not when the program is run, the step is planned again.
-enum Method {
-    /// One operand: its axes that stay, in the order of the result, and those that are summed.
-    Sum,
-    /// Two operands.
-    Contract { operands: [Strided; 2], contraction: Contraction },
+/// How a step of two operands is done, for operands of these strides. Those of intermediates are known; those of inputs
+/// are assumed compact, and where they are not when the program is run, the step is planned again.
+struct Product {
+    operands: [Strided; 2],
+    contraction: Contraction,
 }
 
 impl Plan {
@@ -82,16 +82,16 @@ impl Plan {
             inputs.push(Layout::col_major(shape)?);
         }
         let inputs: Vec<&Layout> = inputs.iter().collect();
-        let method = |step: &Step| match &step.operands[..] {
+        let product = |step: &Step| match &step.operands[..] {
             [left, right] => {
                 let operands = [left, right].map(|operand| strided(&tree, operand, &inputs));
                 let contraction = contraction(dtype, &tree, &operands, step);
-                Method::Contract { operands, contraction }
+                Some(Product { operands, contraction })
             }
-            _ => Method::Sum,
+            _ => None,
         };
-        let methods = tree.steps().iter().map(method).collect();
-        Ok(Self { dtype, tree, methods })
+        let products = tree.steps().iter().map(product).collect();
+        Ok(Self { dtype, tree, products })
     }
 
     fn run<T: Element + Arithmetic>(
@@ -104,8 +104,8 @@ impl Plan {
         // What is repeated in the output is written through a copy without repetition.
         let embeds = self.tree.output().is_diagonal();
         let mut results: SmallVec<[Option<Tensor>; 4]> = SmallVec::new();
-        for (index, (step, method)) in self.tree.steps().iter().zip(&self.methods).enumerate() {
-            let is_last = index + 1 == self.methods.len();
+        for (index, (step, product)) in self.tree.steps().iter().zip(&self.products).enumerate() {
+            let is_last = index + 1 == self.products.len();
             let mut fresh = if is_last && !embeds {
                 None
             } else {
@@ -121,27 +121,21 @@ impl Plan {
                     },
                 }
             };
-            match (method, &step.operands[..]) {
-                (Method::Contract { operands, contraction: planned }, [left, right]) => {
+            match (product, &step.operands[..]) {
+                (Some(planned), [left, right]) => {
                     let (a, b) = (source(left)?, source(right)?);
                     let actual = [left, right].map(|operand| strided(&self.tree, operand, &layouts));
-                    if actual == *operands {
-                        planned.run(&engine.workers, &mut engine.pool, a, b, result)?;
+                    let (workers, pool) = (&engine.workers, &mut engine.pool);
+                    if actual == planned.operands {
+                        planned.contraction.run(workers, pool, a, b, result)?;
                     } else {
-                        contraction(self.dtype, &self.tree, &actual, step).run(
-                            &engine.workers,
-                            &mut engine.pool,
-                            a,
-                            b,
-                            result,
-                        )?;
+                        contraction(self.dtype, &self.tree, &actual, step).run(workers, pool, a, b, result)?;
                     }
                 }
                 _ => {
                     let operand = &step.operands[0];
-                    let (data, start) = source(operand)?;
                     let axes = self.split_axes(&strided(&self.tree, operand, &layouts), step);
-                    sum(engine, axes, (data, start), result);
+                    sum(&engine.workers, axes, source(operand)?, result);
                 }
             }
             for operand in &step.operands {
@@ -187,14 +181,14 @@ impl Plan {
 
 /// Sums one operand over some axes, or only permutes the others.
 fn sum<T: Element + Arithmetic>(
-    engine: &CpuEngine,
+    workers: &Workers,
     (kept, summed): (Axes<1>, Axes<1>),
     (data, start): (&[T], usize),
     result: &mut [T],
 ) {
     let start = start as isize;
     if !summed.is_empty() {
-        return reduce::reduce(&engine.workers, reduce::sum(), (kept, summed), (data, start), result);
+        return reduce::reduce(workers, reduce::sum(), (kept, summed), (data, start), result);
     }
     let mut stride = 1;
     let axes = kept.into_iter().map(|axis| {
@@ -202,7 +196,7 @@ fn sum<T: Element + Arithmetic>(
         stride *= axis.extent as isize;
         Axis { extent: axis.extent, strides }
     });
-    copy(&engine.workers, axes, (result, 0), (data, start));
+    copy(workers, axes, (result, 0), (data, start));
 }
 
 /// The strides of an operand by label; inputs are read through their access, results of steps are compact.

@@ -1,6 +1,6 @@
 //! The operations that make entries or put them elsewhere. Where entries go is a part of the output, given by strides.
 
-use tenferro_core::{Scalar, Shape, Tensor, TensorView};
+use tenferro_core::{Layout, Scalar, Shape, Tensor, TensorView};
 use tenferro_runtime::Result;
 use tenferro_runtime::reference::scalar::{Convert, convert};
 
@@ -8,9 +8,10 @@ use super::copy;
 use crate::nest::{Axes, Axis, axes_of};
 use crate::workers::Workers;
 
-/// Copies a view into a compact tensor of its shape.
+/// Copies a view into a compact tensor of as many entries.
 pub(crate) fn copy_view<T: Scalar>(workers: &Workers, source: &TensorView<'_>, output: &mut Tensor) -> Result<()> {
-    let axes = axes_of([output.layout(), source.layout()]);
+    // column-major order is the same whatever the output's own shape
+    let axes = axes_of([&Layout::col_major(source.shape())?, source.layout()]);
     place::<T>(workers, source, axes, 0, output)
 }
 

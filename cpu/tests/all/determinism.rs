@@ -8,12 +8,12 @@ use tenferro_core::{DType, Tensor};
 use tenferro_cpu::CpuEngine;
 use tenferro_einsum::{EinsumNotation, EinsumOp};
 
-use crate::einsum::einsum_program;
-use crate::support::{Noise, assert_same, run_on, single_op};
+use crate::all::einsum::einsum_program;
+use crate::all::support::{Noise, assert_same, run_on, single_op};
 
 fn check(program: &Arc<SemanticProgram>, inputs: &[Tensor], what: &str) {
     let serial = run_on(&mut CpuEngine::serial(), program, inputs);
-    for threads in [2, 3, 5] {
+    for threads in [2, 3] {
         let pooled = run_on(&mut CpuEngine::with_threads(threads).unwrap(), program, inputs);
         assert_same(&pooled, &serial, &|| format!("{what} on {threads} threads"));
     }
@@ -22,8 +22,8 @@ fn check(program: &Arc<SemanticProgram>, inputs: &[Tensor], what: &str) {
 #[test]
 fn operations_do_not_depend_on_threads() {
     let mut noise = Noise::new(41);
-    for shape in [&[400_000][..], &[3, 100_000], &[100_000, 3], &[500, 601], &[64, 65, 66], &[2, 70_000, 3]] {
-        for way in 0..6 {
+    for shape in [&[150_000][..], &[3, 40_000], &[40_000, 3], &[300, 501], &[44, 45, 46]] {
+        for way in [0, 1, 4] {
             let x = noise.laid_out(DType::F64, shape, way);
             let y = noise.laid_out(DType::F64, shape, way + 1);
             check(&single_op(&CoreOp::Mul, &[x.clone(), y.clone()]).unwrap(), &[x.clone(), y], "mul");
@@ -43,18 +43,21 @@ fn operations_do_not_depend_on_threads() {
 #[test]
 fn contractions_do_not_depend_on_threads() {
     let mut noise = Noise::new(42);
-    for (notation, shapes) in [
-        ("ij,jk->ik", &[&[301, 203][..], &[203, 257]][..]),
-        ("ij,jk->ki", &[&[1000, 20], &[20, 700]]),
-        ("ij,j->i", &[&[900, 800], &[800]]),
-        ("ji,j->i", &[&[900, 800], &[900]]),
-        ("i,i->", &[&[500_000], &[500_000]]),
-        ("i,j->ij", &[&[700], &[900]]),
-        ("bij,bjk->bik", &[&[40, 50, 60], &[40, 60, 50]]),
-        ("ijb,jkb->ikb", &[&[20, 20, 500], &[20, 20, 500]]),
-        ("ibj,jlk->ilbk", &[&[30, 31, 32], &[32, 33, 34]]),
+    let floats = [DType::F32, DType::F64, DType::C64];
+    let all = [DType::F32, DType::C32, DType::I64];
+    for (notation, shapes, dtypes) in [
+        ("ij,jk->ik", &[&[301, 203][..], &[203, 257]][..], floats),
+        ("ij,jk->ki", &[&[500, 20], &[20, 450]], floats),
+        ("bij,bjk->bik", &[&[40, 50, 60], &[40, 60, 50]], floats),
+        ("ibj,jlk->ilbk", &[&[20, 21, 22], &[22, 23, 24]], floats),
+        ("ij,jk->ik", &[&[50, 60], &[60, 70]], all),
+        ("ijb,jkb->ikb", &[&[7, 6, 500], &[6, 8, 500]], all),
+        ("ij,j->i", &[&[450, 400], &[400]], all),
+        ("ji,j->i", &[&[450, 400], &[450]], all),
+        ("i,i->", &[&[200_000], &[200_000]], all),
+        ("i,j->ij", &[&[350], &[250]], all),
     ] {
-        for dtype in [DType::F32, DType::F64, DType::C64, DType::I64] {
+        for dtype in dtypes {
             let op = EinsumOp::concrete(&EinsumNotation::parse(notation).unwrap(), shapes).unwrap();
             let inputs: Vec<Tensor> = shapes.iter().map(|shape| noise.tensor(dtype, shape)).collect();
             check(&einsum_program(op, &inputs), &inputs, &format!("{notation} {dtype}"));

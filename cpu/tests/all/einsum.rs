@@ -7,7 +7,7 @@ use tenferro_core::program::SemanticProgram;
 use tenferro_core::{DType, DTypeSet, Tensor};
 use tenferro_einsum::{EinsumNotation, EinsumOp, PlanSpec, Subscripts};
 
-use crate::support::{Noise, WAYS, assert_near, assert_same, program, run_both, tolerance};
+use crate::all::support::{Noise, WAYS, assert_near, assert_same, program, run_both, tolerance};
 
 pub fn einsum_program(op: EinsumOp, inputs: &[Tensor]) -> Arc<SemanticProgram> {
     let metas: Vec<(DType, &[usize])> = inputs.iter().map(|x| (x.dtype(), x.shape())).collect();
@@ -91,7 +91,7 @@ fn equations_agree_for_all_layouts() {
             let shapes: Vec<Vec<usize>> = inputs.split(',').map(|term| term.chars().map(extent).collect()).collect();
             let shapes: Vec<&[usize]> = shapes.iter().map(Vec::as_slice).collect();
             let all: std::collections::BTreeSet<char> = inputs.chars().filter(|&c| c != ',').collect();
-            if all.into_iter().map(extent).product::<usize>() > 1 << 20 {
+            if all.into_iter().map(extent).product::<usize>() > 150_000 {
                 continue;
             }
             for way in 0..WAYS {
@@ -202,10 +202,9 @@ fn random_matrix_products_agree() {
         check_notation(&mut noise, notation, &[&a, &b], dtype, way);
     }
     // Long sums, and results of several blocks.
-    check_notation(&mut noise, "ij,jk->ik", &[&[3, 40_000], &[40_000, 5]], DType::F64, 0);
-    check_notation(&mut noise, "ij,jk->ik", &[&[200, 100], &[100, 300]], DType::F64, 0);
-    check_notation(&mut noise, "ij,jk->ki", &[&[400, 20], &[20, 700]], DType::F32, 1);
+    check_notation(&mut noise, "ij,jk->ik", &[&[3, 20_000], &[20_000, 5]], DType::F64, 0);
+    check_notation(&mut noise, "ij,kj->ki", &[&[170, 160], &[165, 160]], DType::F64, 1);
     check_notation(&mut noise, "ij,j->i", &[&[600, 500], &[500]], DType::F64, 0);
     check_notation(&mut noise, "ij,j->i", &[&[600, 500], &[500]], DType::F64, 1);
-    check_notation(&mut noise, "i,i->", &[&[300_000], &[300_000]], DType::F64, 0);
+    check_notation(&mut noise, "i,i->", &[&[200_000], &[200_000]], DType::F64, 0);
 }

@@ -3,7 +3,7 @@
 use tenferro_core::ops::{Comparison, CoreOp};
 use tenferro_core::{DType, DTypeSet, ScalarValue, Tensor, with_dtype};
 
-use crate::support::{Noise, SHAPES, WAYS, assert_same, run_both, single_op};
+use crate::all::support::{Noise, SHAPES, WAYS, assert_same, run_both, single_op};
 
 fn unary() -> Vec<CoreOp> {
     use CoreOp::*;
@@ -102,7 +102,7 @@ fn special_values_agree() {
         };
         let (a, b) = (tensor(&a), tensor(&b));
         for op in unary().iter().filter(|op| op.row().dtypes.contains(dtype)) {
-            check(op, &[a.clone()]);
+            check(op, std::slice::from_ref(&a));
         }
         for op in binary().iter().filter(|op| op.row().dtypes.contains(dtype)) {
             check(op, &[a.clone(), b.clone()]);

@@ -8,8 +8,8 @@ use tenferro_cpu::CpuEngine;
 use tenferro_einsum::{EinsumNotation, EinsumOp};
 use tenferro_runtime::Engine;
 
-use crate::einsum::einsum_program;
-use crate::support::{Noise, RUNTIME, single_op};
+use crate::all::einsum::einsum_program;
+use crate::all::support::{Noise, RUNTIME, single_op};
 
 #[test]
 fn the_target_does_not_depend_on_threads() {
@@ -36,7 +36,7 @@ fn elementwise_programs_are_prepared_once_and_products_once_a_shape() {
     let y = b.mul(x, x).unwrap();
     let square = Arc::new(b.finish(&[(None, y)]).unwrap());
     for n in [3, 4, 5] {
-        runtime.prepare_for_shapes(square.clone(), &[(DType::F64, &[n])], &[target.clone()]).unwrap();
+        runtime.prepare_for_shapes(square.clone(), &[(DType::F64, &[n])], std::slice::from_ref(&target)).unwrap();
     }
     let entries = runtime.prepared_cache_stats().entries;
     let mut b = tenferro_core::program::ProgramBuilder::new("product");
@@ -45,7 +45,7 @@ fn elementwise_programs_are_prepared_once_and_products_once_a_shape() {
     let y = tenferro_einsum::einsum(&mut b, "ij,jk->ik", &[x, x]).unwrap();
     let product = Arc::new(b.finish(&[(None, y)]).unwrap());
     for n in [3, 4, 5] {
-        runtime.prepare_for_shapes(product.clone(), &[(DType::F64, &[n, n])], &[target.clone()]).unwrap();
+        runtime.prepare_for_shapes(product.clone(), &[(DType::F64, &[n, n])], std::slice::from_ref(&target)).unwrap();
     }
     let after = runtime.prepared_cache_stats().entries;
     // Each program has a redirect; elementwise work one entry besides, the product one a shape.

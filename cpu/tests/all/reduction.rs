@@ -4,7 +4,7 @@ use tenferro_core::ops::CoreOp;
 use tenferro_core::{DType, Tensor};
 use tenferro_cpu::CpuEngine;
 
-use crate::support::{Noise, SHAPES, WAYS, assert_near, assert_same, run_both, run_on, single_op, tolerance};
+use crate::all::support::{Noise, SHAPES, WAYS, assert_near, assert_same, run_both, run_on, single_op, tolerance};
 
 /// Every set of axes.
 fn subsets(rank: usize) -> impl Iterator<Item = Vec<u32>> {

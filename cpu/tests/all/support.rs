@@ -49,7 +49,7 @@ pub fn program(
     let mut ids = Vec::new();
     for (i, (dtype, shape)) in inputs.iter().enumerate() {
         let dims: Vec<SymDim> = shape.iter().map(|&extent| SymDim::from(extent)).collect();
-        ids.push(b.input(&format!("x{i}"), *dtype, &dims)?);
+        ids.push(b.input(format!("x{i}"), *dtype, &dims)?);
     }
     let output = body(&mut b, &ids)?;
     Ok(Arc::new(b.finish(&[(None, output)])?))

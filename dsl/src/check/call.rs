@@ -48,8 +48,8 @@ impl Checker<'_> {
 
     /// The function of a call, chosen by name and number of arguments.
     pub(super) fn function(&mut self, call: &Call) -> Option<&'static Function> {
-        let name = call.name.to_string();
-        let candidates: Vec<&'static Function> = functions::lookup(&name).collect();
+        let mut name = call.name.to_string();
+        let mut candidates: Vec<&'static Function> = functions::lookup(&name).collect();
         if candidates.is_empty() {
             let message = if self.find(&name).is_some() {
                 format!("`{name}` is a value, not a function: write `*` for a product, `{name}[i, j]` for its entries")
@@ -67,16 +67,21 @@ impl Checker<'_> {
         }
         let fits = |function: &Function| arity(function).is_none_or(|arity| arity == call.args.len());
         let reduces = |function: &Function| matches!(function.kind, functions::Kind::Reduce { .. });
-        let found =
-            candidates.iter().copied().find(|function| fits(function) && (call.indices.is_none() || reduces(function)));
+        if let Some(indices) = &call.indices {
+            candidates.retain(|function| reduces(function));
+            let indices: Vec<String> = indices.iter().map(ToString::to_string).collect();
+            name = format!("{name}[{}]", indices.join(", "));
+        }
+        let found = candidates.iter().copied().find(|function| fits(function));
         if found.is_none() {
-            let message = if call.indices.is_some() && !candidates.iter().any(|function| reduces(function)) {
-                format!("`{name}` works element by element and reduces nothing: write `{name}(..)`")
+            let message = if candidates.is_empty() {
+                format!("`{0}` works element by element and reduces nothing: write `{0}(..)`", call.name)
             } else {
                 let arities: Vec<String> =
                     candidates.iter().filter_map(|function| arity(function)).map(|arity| arity.to_string()).collect();
                 let plural = if arities.as_slice() == ["1"] { "" } else { "s" };
-                let axis = match candidates.iter().any(|function| reduces(function)) && call.args.len() == 2 {
+                let reduces = call.indices.is_none() && candidates.iter().any(|function| reduces(function));
+                let axis = match reduces && call.args.len() == 2 {
                     true => format!("; an axis is named, as `{name}(x, axis = 1)`"),
                     false => String::new(),
                 };

@@ -48,17 +48,8 @@ impl Checker<'_> {
         let mut operands: Vec<Operand> = operands.into_iter().collect::<Option<_>>()?;
         let elem = self.common_dtype(einsum_function(), &mut operands, Place::from(&call.name))?;
         let shapes: Vec<&[SymDim]> = operands.iter().map(|operand| operand.value.shape.as_slice()).collect();
-        let sizes = self.sizes();
-        let is_one = |dim: &SymDim| dim.as_const() == Some(1);
-        let rule = SizeRule {
-            // Extent 1 stretches only where that is marked, so it is no guess at a size either.
-            agree: &|a, b| match sizes.compare(a, b) {
-                Agreement::Always => true,
-                Agreement::Unknown => !is_one(a) && !is_one(b),
-                Agreement::Never => false,
-            },
-            show: &|dim| sizes.dim_text(dim),
-        };
+        let rule =
+            SizeRule { agree: &|a, b| self.compare(a, b) != Agreement::Never, show: &|dim| self.sizes().dim_text(dim) };
         let op = match EinsumOp::symbolic(&notation, &shapes, &rule) {
             Ok(op) => op,
             Err(error) => {

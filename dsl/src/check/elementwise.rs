@@ -93,7 +93,7 @@ impl Checker<'_> {
 
     /// Whether two shapes are equal; what only the inputs can tell becomes a guard.
     pub(super) fn agree(&mut self, a: &[SymDim], b: &[SymDim], reason: &str) -> bool {
-        if a.len() != b.len() || a.iter().zip(b).any(|(a, b)| self.sizes().compare(a, b) == Agreement::Never) {
+        if a.len() != b.len() || a.iter().zip(b).any(|(a, b)| self.compare(a, b) == Agreement::Never) {
             return false;
         }
         for (a, b) in a.iter().zip(b) {
@@ -102,10 +102,15 @@ impl Checker<'_> {
         true
     }
 
+    /// Whether two extents are equal; what a guard says already is taken for granted.
+    pub(super) fn compare(&self, a: &SymDim, b: &SymDim) -> Agreement {
+        let states = |guard: &Guard| (&guard.left, &guard.right) == (a, b) || (&guard.left, &guard.right) == (b, a);
+        if self.guards.iter().any(states) { Agreement::Always } else { self.sizes().compare(a, b) }
+    }
+
     /// Demands that two extents are equal, when inputs arrive if it is not settled now.
     pub(super) fn require_equal(&mut self, a: &SymDim, b: &SymDim, reason: &str) {
-        let known = |guard: &Guard| (&guard.left, &guard.right) == (a, b) || (&guard.left, &guard.right) == (b, a);
-        if a != b && !self.guards.iter().any(known) {
+        if self.compare(a, b) != Agreement::Always {
             self.guards.push(Guard { left: a.clone(), right: b.clone(), reason: reason.to_string() });
         }
     }
@@ -143,7 +148,9 @@ impl Checker<'_> {
             self.error(condition.place, message);
             return None;
         }
-        let fixed = data.iter().position(|operand| !operand.value.elem.adapts());
+        // The one that the others are best converted to.
+        let widest = |&i: &usize| std::cmp::Reverse(data[i].value.elem.width());
+        let fixed = (0..data.len()).filter(|&i| !data[i].value.elem.adapts()).min_by_key(widest);
         let elem = match fixed {
             Some(first) => data[first].value.elem,
             None if data.iter().any(|operand| operand.value.elem == Elem::AnyFloat) => Elem::AnyFloat,
@@ -153,8 +160,9 @@ impl Checker<'_> {
         if !self.in_domain(function, &data[fixed.unwrap_or(0)], elem, place) {
             return None;
         }
-        let first = data[fixed.unwrap_or(0)].clone();
-        for operand in data.iter_mut() {
+        let position = fixed.unwrap_or(0);
+        let first = data[position].clone();
+        for (i, operand) in data.iter_mut().enumerate() {
             if operand.value.fits(elem) || (elem == Elem::AnyFloat && operand.value.elem == Elem::AnyNumber) {
                 operand.value.adapt(elem);
                 continue;
@@ -171,13 +179,15 @@ impl Checker<'_> {
                     self.operand_text(&first),
                     first.name().unwrap_or("(..)")
                 ),
-                (other, _) => format!(
-                    "`{name}` needs equal dtypes: {}, {}; convert one, as `{} as {}`",
-                    self.operand_text(&first),
-                    self.operand_text(operand),
-                    first.name().unwrap_or("(..)"),
-                    self.elem_text(other),
-                ),
+                _ => {
+                    let operands = if i < position { [&*operand, &first] } else { [&first, &*operand] };
+                    format!(
+                        "`{name}` needs equal dtypes: {}; convert one, as `{} as {}`",
+                        operands.map(|operand| self.operand_text(operand)).join(", "),
+                        operand.name().unwrap_or("(..)"),
+                        self.elem_text(elem),
+                    )
+                }
             };
             self.error(place, message);
             return None;
@@ -245,8 +255,12 @@ impl Checker<'_> {
 
     /// The index form that says what a mismatch may have meant, or else that names tell sizes apart.
     fn shape_hint(&self, function: &Function, operands: &[Operand], first: &Operand, other: &Operand) -> String {
-        let (large, small) = if first.value.rank() >= other.value.rank() { (first, other) } else { (other, first) };
-        if let Some(axes) = placement(&small.value.shape, &large.value.shape) {
+        // Where it is in the way, an axis of extent 1 is taken away.
+        let [one, two] = [first, other].map(|operand| squeezed(&operand.value.shape));
+        let (large, small, kept) = if one.len() >= two.len() { (first, other, two) } else { (other, first, one) };
+        let as_it_is = placement(&small.value.shape, &large.value.shape);
+        let reshaped = as_it_is.is_none().then(|| self.sizes().shape_text(&kept));
+        if let Some(axes) = as_it_is.or_else(|| placement(&kept, &large.value.shape)) {
             let indices = self.index_names(&large.value.shape);
             let written = |operand: &Operand, letter: &str| {
                 let name = operand.name().unwrap_or(letter);
@@ -257,7 +271,12 @@ impl Checker<'_> {
                     }
                     _ => {
                         let chosen: Vec<&str> = axes.iter().map(|&axis| indices[axis].as_str()).collect();
-                        format!("{name}[{}]", chosen.join(", "))
+                        let indices =
+                            if chosen.is_empty() { String::new() } else { format!("[{}]", chosen.join(", ")) };
+                        match &reshaped {
+                            Some(shape) => format!("reshape({name}, {shape}){indices}"),
+                            None => format!("{name}{indices}"),
+                        }
                     }
                 }
             };
@@ -314,6 +333,11 @@ pub fn apply(function: &'static Function, args: Vec<Expr>, elem: Elem, shape: Ve
         }
     };
     Expr::new(Kind::Elementwise(function, args), elem, shape)
+}
+
+/// The extents but those that are 1.
+fn squeezed(shape: &[SymDim]) -> Vec<SymDim> {
+    shape.iter().filter(|dim| dim.as_const() != Some(1)).cloned().collect()
 }
 
 /// For each axis of `small` a different axis of `large` with the same extent, the last ones first.

@@ -147,9 +147,11 @@ impl Checker<'_> {
                     BinaryOp::Add => Some(a + b),
                     BinaryOp::Sub => Some(a - b),
                     BinaryOp::Mul => Some(a * b),
-                    BinaryOp::Div if b.as_const() != Some(0) => {
-                        let quotient = a.div(&b);
-                        self.require_equal(&a, &(&quotient * &b), "an exact division of a size");
+                    BinaryOp::Div => {
+                        let quotient = self.signature.sizes.quotient(&a, &b, expr.place, self.diagnostics)?;
+                        let reason =
+                            format!("the exact division {} / {}", self.sizes().dim_text(&a), self.sizes().dim_text(&b));
+                        self.require_equal(&a, &(&quotient * &b), &reason);
                         Some(quotient)
                     }
                     _ => {

@@ -114,24 +114,40 @@ impl Checker<'_> {
         args: &[Expr],
         call: &Call,
     ) -> Option<Vec<SymDim>> {
-        let axes = || params.iter().zip(args).flat_map(|(param, arg)| param.shape.iter().zip(&arg.shape));
+        let axes = || {
+            let arguments = params.iter().zip(args).enumerate();
+            arguments.flat_map(|(i, (param, arg))| param.shape.iter().zip(&arg.shape).map(move |(d, a)| (i, d, a)))
+        };
         let mut sizes = Vec::new();
         for i in 0..callee.sizes.names().len() {
             let id = SizeId(i as u32);
-            let alone = axes().find(|(dim, _)| dim.as_size() == Some(id));
-            let solvable = |(dim, _): &(&SymDim, &SymDim)| dim.as_affine().is_some_and(|(size, ..)| size == id);
-            let (dim, actual) = alone.or_else(|| axes().find(solvable))?;
+            let alone = axes().find(|(_, dim, _)| dim.as_size() == Some(id));
+            let solvable = |(_, dim, _): &(_, &SymDim, _)| dim.as_affine().is_some_and(|(size, ..)| size == id);
+            let (argument, dim, actual) = alone.or_else(|| axes().find(solvable))?;
             let (_, scale, offset) = dim.as_affine()?;
             let rest = actual - offset;
             let size = rest.div(&SymDim::constant(scale));
-            let reason = format!("size `{}` of `{}`", callee.sizes.names()[i], call.name);
-            self.require_equal(&rest, &(&size * scale), &reason);
+            let name = &callee.sizes.names()[i];
+            if rest.as_const().is_some() && (&size * scale != rest || size.as_const().is_some_and(|size| size < 0)) {
+                let message = format!(
+                    "argument `{}` of `{}` is declared {}, but is {}, which no size `{name}` fits",
+                    callee.params[argument].ident,
+                    call.name,
+                    callee.params[argument].shape_text,
+                    self.sizes().shape_text(&args[argument].shape),
+                );
+                self.error(call.args[argument].place, message);
+                return None;
+            }
+            // That this is exact is left to the inputs, and from here on taken for granted.
+            let reason = format!("size `{name}` of `{}`", call.name);
+            self.require_equal(&(&size * scale + offset), actual, &reason);
             sizes.push(size);
         }
         for (i, (param, arg)) in params.iter().zip(args).enumerate() {
             for (axis, (dim, actual)) in param.shape.iter().zip(&arg.shape).enumerate() {
                 let expected = dim.substitute(&sizes);
-                if self.sizes().compare(&expected, actual) == Agreement::Never {
+                if self.compare(&expected, actual) == Agreement::Never {
                     let wanted: Vec<SymDim> = param.shape.iter().map(|dim| dim.substitute(&sizes)).collect();
                     let message = format!(
                         "argument `{}` of `{}`, declared {}, must be {} here, but is {}",

@@ -2,7 +2,7 @@
 
 use tenferro_core::shape::{SizeId, SymDim};
 
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::{Diagnostics, Place};
 use crate::suggest::nearest;
 use crate::syntax::{Dim, DimKind, DimOp};
 
@@ -19,7 +19,8 @@ pub enum Agreement {
     Always,
     /// A name against a number: the inputs will tell.
     Unknown,
-    /// Two names, or two numbers: sizes with different names are different sizes.
+    /// Two names, or two numbers: sizes with different names are different sizes. Also a name against 1: an axis of
+    /// extent 1 is most often meant to be repeated, which is written.
     Never,
 }
 
@@ -52,9 +53,9 @@ impl Sizes {
     }
 
     pub fn compare(&self, a: &SymDim, b: &SymDim) -> Agreement {
-        match (a == b, a.as_const(), b.as_const()) {
-            (true, ..) => Agreement::Always,
-            (false, Some(_), None) | (false, None, Some(_)) => Agreement::Unknown,
+        match (a.as_const(), b.as_const()) {
+            _ if a == b => Agreement::Always,
+            (Some(number), None) | (None, Some(number)) if number != 1 => Agreement::Unknown,
             _ => Agreement::Never,
         }
     }
@@ -73,18 +74,31 @@ impl Sizes {
             DimKind::Binary(left, op, right) => {
                 let (left, right_dim) = (self.read(left, diagnostics), self.read(right, diagnostics));
                 let (left, right_dim) = (left?, right_dim?);
-                Some(match op {
-                    DimOp::Add => left + right_dim,
-                    DimOp::Sub => left - right_dim,
-                    DimOp::Mul => left * right_dim,
-                    DimOp::Div if right_dim.as_const() == Some(0) => {
-                        diagnostics.error(right.place, "a size divided by 0");
-                        return None;
-                    }
-                    DimOp::Div => left.div(&right_dim),
-                })
+                match op {
+                    DimOp::Add => Some(left + right_dim),
+                    DimOp::Sub => Some(left - right_dim),
+                    DimOp::Mul => Some(left * right_dim),
+                    DimOp::Div => self.quotient(&left, &right_dim, dim.place, diagnostics),
+                }
             }
         }
+    }
+
+    /// A quotient of extents; of two numbers it must be exact, otherwise a guard is to see to it.
+    pub fn quotient(
+        &self,
+        left: &SymDim,
+        right: &SymDim,
+        place: Place,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<SymDim> {
+        let rest = left.as_const().zip(right.as_const()).map(|(left, right)| left.checked_rem(right));
+        if right.as_const() == Some(0) || rest.is_some_and(|rest| rest != Some(0)) {
+            let message = format!("{} / {} is no whole number", self.dim_text(left), self.dim_text(right));
+            diagnostics.error(place, message);
+            return None;
+        }
+        Some(left.div(right))
     }
 
     /// What to say of a name that is no size.

@@ -54,9 +54,7 @@ impl Checker<'_> {
         let (from, to) = (count(&operand.value.shape), count(&shape));
         let possible = (&from - &to).as_const().is_none_or(|difference| difference == 0);
         if !possible
-            || (self.sizes().compare(&from, &to) == Agreement::Never
-                && from.as_affine().is_some()
-                && to.as_affine().is_some())
+            || (self.compare(&from, &to) == Agreement::Never && from.as_affine().is_some() && to.as_affine().is_some())
         {
             let message = format!(
                 "`reshape` keeps the number of entries: {} has {}, {} has {}",

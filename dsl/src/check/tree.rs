@@ -96,6 +96,13 @@ impl Elem {
         }
     }
 
+    /// How far values of other dtypes may be converted to this one: bool, integer, real, complex, each of 32 and 64
+    /// bits; a parameter counts as the widest that it may be.
+    pub fn width(self) -> Option<usize> {
+        const ORDER: [DType; 7] = [DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64, DType::C32, DType::C64];
+        ORDER.iter().rposition(|&dtype| self.dtypes().contains(dtype))
+    }
+
     /// Whether every dtype that this may turn out to be is in the set.
     pub fn within(self, set: DTypeSet) -> bool {
         self.dtypes().iter().all(|dtype| set.contains(dtype))

@@ -10,7 +10,7 @@ use super::op::ident;
 use super::program::{Tables, program};
 use super::role::{DERIVATIVES, Extra, PRIMAL, Results, Role};
 use super::signature::{Argument, Pack, Signature, local, tuple};
-use crate::lowered::LoweredKernel;
+use crate::lowered::{self, LoweredKernel};
 
 /// The struct of a kernel, the struct of its named outputs, and its methods.
 pub(super) fn emit(kernel: &LoweredKernel) -> TokenStream {
@@ -49,8 +49,8 @@ pub(super) fn emit(kernel: &LoweredKernel) -> TokenStream {
 }
 
 /// Why the kernel has no derivative methods, if it has none.
-fn why_not_differentiable(kernel: &LoweredKernel) -> Option<&String> {
-    kernel.bodies.iter().flatten().find_map(|variant| variant.derivatives.as_ref().err())
+fn why_not_differentiable(kernel: &LoweredKernel) -> Option<String> {
+    lowered::why_not_differentiable(kernel.generic.as_ref(), kernel.bodies.as_deref()?)
 }
 
 fn output_struct(kernel: &LoweredKernel) -> Option<TokenStream> {

@@ -5,7 +5,7 @@ use tenferro_core::program::SemanticProgram;
 
 use crate::check::tree::Kernel;
 use crate::diagnostics::Diagnostics;
-use crate::lowered::{Derivatives, LoweredVariant, ScalarDerivatives};
+use crate::lowered::{Derivatives, LoweredVariant, ScalarDerivatives, why_not_differentiable};
 
 /// The derivative rules that the language knows.
 pub struct Transforms {
@@ -49,10 +49,10 @@ impl Transforms {
         })
     }
 
-    /// `#[grad(..)]` demands derivatives: that there are none is an error.
+    /// `#[grad(..)]` demands derivatives: that a dtype has none is an error.
     pub fn demanded(&self, kernel: &Kernel, variants: &[LoweredVariant], diagnostics: &mut Diagnostics) {
-        let reason = variants.iter().map(|variant| variant.derivatives.as_ref().err()).collect::<Option<Vec<_>>>();
-        if let (Some(name), Some([reason, ..])) = (kernel.grad.first(), reason.as_deref()) {
+        let reason = why_not_differentiable(kernel.generic.as_ref(), variants);
+        if let (Some(name), Some(reason)) = (kernel.grad.first(), reason) {
             diagnostics.error(name, format!("`{}` cannot be differentiated: {reason}", kernel.name));
         }
     }

@@ -46,11 +46,14 @@ fn recovering(input: ParseStream<'_>, diagnostics: &mut Diagnostics) -> Step {
     }
 }
 
-/// Goes on after the next `;` or `}`, or before a keyword that only begins a statement.
+/// Goes on after the next `;`, or after a `}` that no part of the statement follows, or before a keyword that only
+/// begins a statement.
 fn skip(input: ParseStream<'_>) {
     while !input.is_empty() && !input.peek(Token![let]) && !input.peek(Token![for]) {
-        let end = input.peek(Token![;]) || input.peek(token::Brace);
-        if input.parse::<TokenTree>().is_err() || end {
+        let (semicolon, brace) = (input.peek(Token![;]), input.peek(token::Brace));
+        let read = input.parse::<TokenTree>();
+        let goes_on = input.peek(Token![else]) || input.cursor().punct().is_some();
+        if read.is_err() || semicolon || (brace && !goes_on) {
             return;
         }
     }
@@ -58,7 +61,7 @@ fn skip(input: ParseStream<'_>) {
 
 /// The names that a broken `let` would have bound.
 fn let_names(input: ParseStream<'_>) -> Vec<Ident> {
-    if input.parse::<Token![let]>().is_err() {
+    if input.parse::<Token![let]>().is_err() || input.parse::<Option<Token![mut]>>().is_err() {
         return Vec::new();
     }
     if let Ok(name) = input.parse::<Ident>() {
@@ -120,7 +123,7 @@ fn semicolon(input: ParseStream<'_>) -> Result<()> {
 fn let_statement(input: ParseStream<'_>) -> Result<Statement> {
     input.parse::<Token![let]>()?;
     if input.peek(Token![mut]) {
-        return Err(input.error("every name can be bound again: write `let` without `mut`"));
+        return Err(input.error("`mut` is not needed, since every name can be bound again: write `let` without it"));
     }
     if input.peek(token::Paren) {
         let content;

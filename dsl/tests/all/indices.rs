@@ -73,17 +73,73 @@ fn quotients_are_factors() {
         matrices("_a[i, j] * _y[j] / _x[i] -> [i]", "f64[n]"),
         "%6 = tenferro.einsum.v1 \"ij,j->i\" _a _y : f64[n]\n%7 = div %6 _x : f64[n]\nreturn %7"
     );
+    // A divisor that is a product divides by each of its factors: the sum is of the whole.
+    let by_row =
+        "%6 = broadcast_in_dim axes=[0] _x : f64[n, m]\n%7 = div %6 _a : f64[n, m]\n%8 = sum axes=[1] %7 : f64[n]\n";
+    for (divisor, rest) in [
+        ("_a[i, j]", "return %8"),
+        ("-_a[i, j]", "%9 = neg %8 : f64[n]\nreturn %9"),
+        ("(-(-_a[i, j]))", "return %8"),
+        ("(_a[i, j] * _x[i])", "%9 = div %8 _x : f64[n]\nreturn %9"),
+        ("(-(_x[i] * _a[i, j]))", "%9 = div %8 _x : f64[n]\n%10 = neg %9 : f64[n]\nreturn %10"),
+    ] {
+        assert_eq!(matrices(&format!("_x[i] / {divisor} -> [i]"), "f64[n]"), format!("{by_row}{rest}"), "{divisor}");
+    }
     assert_eq!(
-        matrices("_a[i, j] / (_b[j, p] * _c[p, q]) -> [i, j, q]", "f64[n, m, l]"),
-        "%6 = broadcast_in_dim axes=[0, 1] _a : f64[n, m, l]\n%7 = tenferro.einsum.v1 \"ij,jk->ik\" _b _c : f64[m, l]\n\
-         %8 = broadcast_in_dim axes=[1, 2] %7 : f64[n, m, l]\n%9 = div %6 %8 : f64[n, m, l]\nreturn %9"
+        matrices("_x[i] / (2 * _a[i, j]) -> [i]", "f64[n]"),
+        "%6 = constant 2.0 : f64\n%7 = broadcast_in_dim axes=[] %6 : f64[n]\n%8 = div _x %7 : f64[n]\n\
+         %9 = broadcast_in_dim axes=[0] %8 : f64[n, m]\n%10 = div %9 _a : f64[n, m]\n\
+         %11 = sum axes=[1] %10 : f64[n]\nreturn %11"
     );
+    // A quotient in a divisor is computed as written, since integers are rounded.
+    assert_eq!(
+        matrices("_x[i] / (_a[i, j] / _y[j]) -> [i]", "f64[n]"),
+        "%6 = broadcast_in_dim axes=[0] _x : f64[n, m]\n%7 = broadcast_in_dim axes=[1] _y : f64[n, m]\n\
+         %8 = div _a %7 : f64[n, m]\n%9 = div %6 %8 : f64[n, m]\n%10 = sum axes=[1] %9 : f64[n]\nreturn %10"
+    );
+    // In a sum an index belongs to its term, and to the whole if several terms have it.
+    let inside = "%6 = sum axes=[1] _a : f64[n]\n%7 = add %6 _x : f64[n]\n";
+    assert_eq!(
+        matrices("_x[i] / (_a[i, j] + _x[i]) -> [i]", "f64[n]"),
+        format!("{inside}%8 = div _x %7 : f64[n]\nreturn %8")
+    );
+    assert_eq!(
+        matrices("_x[i] / (_x[i] * -(_a[i, j] + _x[i])) -> [i]", "f64[n]"),
+        format!("{inside}%8 = neg %7 : f64[n]\n%9 = mul _x %8 : f64[n]\n%10 = div _x %9 : f64[n]\nreturn %10")
+    );
+    for divisor in ["(_a[i, j] + _y[j])", "(_x[i] * (_a[i, j] + _y[j]))"] {
+        let text = matrices(&format!("_x[i] / {divisor} -> [i]"), "f64[n]");
+        assert!(text.contains("sum axes=[1]") && !text.contains("sum axes=[0]"), "{divisor}: {text}");
+    }
     // Integer quotients are rounded before they are summed.
     assert_eq!(
         body("fn f(k: i64[n, m]) -> i64[n] { k[i, j] / 2 -> [i] }"),
         "%1 = constant 2 : i64\n%2 = broadcast_in_dim axes=[] %1 : i64[n, m]\n%3 = div k %2 : i64[n, m]\n\
          %4 = sum axes=[1] %3 : i64[n]\nreturn %4"
     );
+}
+
+#[test]
+fn signs_and_literals_move_no_sum() {
+    // Signs are factors: the product is still one einsum, in the order of its parentheses.
+    assert_eq!(
+        matrices("-_a[i, j] * -(_b[j, p] * _c[p, q]) -> [i, q]", "f64[n, l]"),
+        "%6 = tenferro.einsum.v1 \"ij,jk,kl->il\", path = [(1, 2), (0, 1)] _a _b _c : f64[n, l]\nreturn %6"
+    );
+    assert_eq!(
+        matrices("sum[j](-(_a[i, j] * _y[j])) -> [i]", "f64[n]"),
+        "%6 = tenferro.einsum.v1 \"ij,j->i\" _a _y : f64[n]\n%7 = neg %6 : f64[n]\nreturn %7"
+    );
+    for argument in ["_a[i, j] - _y[j]", "-(_a[i, j] - _y[j])", "2 * (_a[i, j] - _y[j])", "(_a[i, j] - _y[j]) / _x[i]"]
+    {
+        let text = matrices(&format!("exp({argument}) -> [i]"), "f64[n]");
+        assert!(text.lines().rev().nth(1).unwrap().contains("sum axes=[1]"), "{argument}: {text}");
+    }
+    for argument in ["_a[i, j] - _x[i]", "-(_a[i, j] - _x[i])", "2 * (_a[i, j] - _x[i])", "(_a[i, j] - _x[i]) / _x[i]"]
+    {
+        let text = matrices(&format!("exp({argument}) -> [i]"), "f64[n]");
+        assert!(text.lines().rev().nth(1).unwrap().contains("exp"), "{argument}: {text}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use tenferro_core::DType;
 
-use super::support::{body, kernels, program};
+use super::support::{body, errors, kernels, program};
 
 #[test]
 fn literals_and_sizes_take_the_dtype_of_their_context() {
@@ -54,6 +54,12 @@ fn generics_make_one_variant_a_dtype() {
     assert!(variants[0].derivatives.as_ref().unwrap().scalar.is_some());
     assert!(variants[2].derivatives.as_ref().unwrap().scalar.is_none());
     assert!(variants[5].derivatives.as_ref().unwrap_err().contains("i64"));
+    let text = "fn f<T: Num>(x: T[n]) -> T { sum(x * x) }";
+    let tokens = tenferro_dsl::expand(text.parse().unwrap()).to_string();
+    let doc = "Not differentiable: argument `x` is i32, which has no derivatives; with `T: Float` it could be.";
+    assert!(tokens.contains(doc) && !tokens.contains("fn jvp"));
+    let message = format!("`f` cannot be differentiated: {}", &doc[20..doc.len() - 1]);
+    assert_eq!(errors(&format!("#[grad(x)] {text}")), [message]);
 }
 
 #[test]
@@ -65,10 +71,16 @@ fn sizes_are_solved_from_invertible_forms_and_guarded() {
     let p = program("fn f(x: f64[n], y: f64[n / 2]) -> f64 { sum(x) + sum(y) }");
     assert!(p.bind(&[&[6], &[3]]).is_ok());
     let message = p.bind(&[&[7], &[3]]).unwrap_err().to_string();
-    assert!(message.contains("the exact division n / 2"), "{message}");
+    assert_eq!(message, "f: the exact division n / 2 needs n == 2*(n/2), but n = 7");
     let p = program("fn f(x: f64[n], y: f64[3]) -> f64[n] { x + y }");
     assert!(p.bind(&[&[3], &[3]]).is_ok());
-    assert!(p.bind(&[&[4], &[3]]).unwrap_err().to_string().contains("`+` of `x` and `y`"));
+    let message = p.bind(&[&[4], &[3]]).unwrap_err().to_string();
+    assert_eq!(message, "f: `+` of `x` and `y` needs n == 3, but n = 4");
+    let p = program("fn f(x: f64[n]) -> f64[n - 2] { broadcast(sum(x), [n - 2]) }");
+    assert_eq!(p.bind(&[&[1]]).unwrap_err().to_string(), "f: extent n - 2 would be -1 with n = 1");
+    // The same demand twice, and turned round, is one guard.
+    let p = program("fn f(x: f64[n], y: f64[3]) -> f64 { sum(x + y) + sum(y * x) + (y[i] * x[i] -> []) }");
+    assert_eq!(p.guards().len(), 1);
     // A size that is bound by a later argument alone is not read off an earlier, compound axis.
     let p = program("fn f(x: f64[n * m], y: f64[n], z: f64[m]) -> f64 { sum(x) + sum(y) + sum(z) }");
     assert!(p.bind(&[&[6], &[2], &[3]]).is_ok());
@@ -87,6 +99,25 @@ fn kernels_are_inlined_in_any_order() {
     );
     // A kernel may carry the name of a function, and use it.
     body("fn softmax(x: f64[n, m]) -> f64[n, m] { softmax(x, axis = 1) }");
+}
+
+#[test]
+fn what_a_call_cannot_tell_the_inputs_do() {
+    let p = program(
+        "fn g(x: f64[2*n]) -> f64[n] { sum(reshape(x, [2, n]), axis = 0) } fn f(x: f64[m]) -> f64[m / 2] { g(x) }",
+    );
+    assert!(p.bind(&[&[6]]).is_ok());
+    assert!(p.bind(&[&[7]]).unwrap_err().to_string().contains("needs m == 2*(m/2), but m = 7"));
+    let g = "fn g(x: f64[n + 3], y: f64[n]) -> f64 { sum(x) + sum(y) }";
+    assert_eq!(errors(&format!("{g} fn f(x: f64[m], y: f64[m - 3]) -> f64 {{ g(x, y) }}")), [""; 0]);
+    let h = "fn h(x: f64[2*n + 1]) -> f64[n] { broadcast(sum(x), [n]) }";
+    let messages = errors(&format!("{h} fn f(x: f64[4]) -> f64 {{ sum(h(x)) }}"));
+    assert_eq!(messages, ["argument `x` of `h` is declared [2*n + 1], but is [4], which no size `n` fits"]);
+    assert_eq!(errors(&format!("{g} fn f(x: f64[2]) -> f64 {{ g(x, x) }}")).len(), 1);
+    // A guard of the callee says where it comes from.
+    let p = program("fn g(x: f64[n], y: f64[3]) -> f64 { sum(x + y) } fn f(x: f64[m], y: f64[3]) -> f64 { g(x, y) }");
+    let message = p.bind(&[&[4], &[3]]).unwrap_err().to_string();
+    assert_eq!(message, "f: `+` of `x` and `y` in g needs m == 3, but m = 4");
 }
 
 #[test]

@@ -43,17 +43,17 @@ pub use optimal::LIMIT as OPTIMAL_LIMIT;
 impl PlanSpec {
     /// Checks the plan against the number of operands.
     pub(crate) fn check(&self, operands: usize) -> Result<()> {
-        let message = match self {
+        let (option, message) = match self {
             PlanSpec::Path(positions) => match path::check(positions, operands) {
                 Ok(()) => return Ok(()),
-                Err(message) => message,
+                Err(message) => ("path", message),
             },
             PlanSpec::Optimal if operands > OPTIMAL_LIMIT => {
-                format!("is `optimize = optimal`, which takes at most {OPTIMAL_LIMIT} operands, not {operands}")
+                ("optimize", format!("is `optimal`, which takes at most {OPTIMAL_LIMIT} operands, not {operands}"))
             }
             _ => return Ok(()),
         };
-        Err(Error::argument("einsum", "plan", message))
+        Err(Error::argument("einsum", option, message))
     }
 
     /// The order, where it does not depend on extents.

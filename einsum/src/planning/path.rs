@@ -9,7 +9,8 @@ pub(super) fn check(positions: &[(u32, u32)], operands: usize) -> Result<(), Str
     let steps = operands.saturating_sub(1);
     if positions.len() != steps {
         let given = positions.len();
-        return Err(format!("has {given} pairs, but a path over {operands} operands has {steps}"));
+        let plural = if given == 1 { "" } else { "s" };
+        return Err(format!("has {given} pair{plural}, but over {operands} operands it takes {steps}"));
     }
     for (step, &(left, right)) in positions.iter().enumerate() {
         let length = operands - step;
@@ -102,7 +103,7 @@ mod tests {
 
     #[test]
     fn wrong_paths_are_named() {
-        assert!(check(&[(0, 1)], 3).unwrap_err().contains("has 2"));
+        assert!(check(&[(0, 1)], 3).unwrap_err().contains("it takes 2"));
         assert!(check(&[(0, 1), (1, 1)], 3).unwrap_err().contains("step 1"));
         assert!(check(&[(0, 3), (0, 1)], 3).unwrap_err().contains("list of 3"));
     }

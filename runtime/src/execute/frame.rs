@@ -237,7 +237,7 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
     }
 }
 
-/// Whether a tensor can be written where it is.
+/// Whether a tensor can be written where it is: kernels get outputs that are compact from their first entry.
 fn writable(tensor: &Tensor) -> bool {
-    tensor.is_unique() && tensor.layout().is_contiguous()
+    tensor.is_unique() && tensor.layout().is_contiguous() && tensor.layout().offset() == 0
 }

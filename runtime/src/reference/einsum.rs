@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tenferro_core::extension::ExtensionOp;
-use tenferro_core::{Tensor, TensorView};
+use tenferro_core::{Error as CoreError, Tensor, TensorView};
 use tenferro_einsum::{EinsumOp, FAMILY_ID};
 
 use super::kernel::{Kernel, for_dtype};
@@ -53,8 +53,8 @@ impl<T: Copy> Walk<'_, T> {
 }
 
 fn position(offset: usize, strides: &[isize], index: &[usize]) -> usize {
-    let moves = index.iter().zip(strides).map(|(&i, &stride)| i as isize * stride);
-    offset.wrapping_add_signed(moves.sum())
+    let moves = index.iter().zip(strides).map(|(&i, &stride)| (i as isize).wrapping_mul(stride));
+    moves.fold(offset, usize::wrapping_add_signed)
 }
 
 fn einsum<T: Arithmetic>(op: &EinsumOp, inputs: &[TensorView<'_>], output: &mut Tensor) -> Result<()> {
@@ -63,7 +63,7 @@ fn einsum<T: Arithmetic>(op: &EinsumOp, inputs: &[TensorView<'_>], output: &mut 
     let strides = |labels: &[u32], strides: &[isize], stretches: &dyn Fn(usize) -> bool| {
         let mut sums = vec![0_isize; extents.len()];
         for (axis, &label) in labels.iter().enumerate().filter(|(axis, _)| !stretches(*axis)) {
-            sums[label as usize] += strides[axis];
+            sums[label as usize] = sums[label as usize].wrapping_add(strides[axis]);
         }
         sums
     };
@@ -76,7 +76,10 @@ fn einsum<T: Arithmetic>(op: &EinsumOp, inputs: &[TensorView<'_>], output: &mut 
     let sums = output.as_mut_slice::<T>()?;
     sums.fill(T::ZERO);
     let mut index = vec![0; extents.len()];
-    for _ in 0..extents.iter().product() {
+    let points = extents.iter().try_fold(1usize, |n, &extent| n.checked_mul(extent));
+    let points = if extents.contains(&0) { Some(0) } else { points };
+    let points = points.ok_or_else(|| CoreError::Overflow { op: "einsum".into(), shape: extents.clone() })?;
+    for _ in 0..points {
         let product = walks.iter().map(|walk| walk.at(&index)).reduce(Arithmetic::mul);
         let sum = &mut sums[position(0, &target, &index)];
         *sum = Arithmetic::add(*sum, product.unwrap_or(T::ONE));

@@ -58,7 +58,7 @@ impl Checker<'_> {
         indices: &Indices,
     ) -> Option<Labelled> {
         let over_set: Labels = over.iter().copied().collect();
-        if function.name == "sum" && matches!(value, Node::Product { .. }) {
+        if function.name == "sum" && matches!(value, Node::Product { .. } | Node::Negative { .. }) {
             // The sum of a product is one contraction.
             return self.product(value, &(keep - &over_set), &over_set, indices);
         }

@@ -107,6 +107,26 @@ impl Node {
         }
     }
 
+    /// How messages call the value, if it has no name.
+    fn text(&self) -> String {
+        match self {
+            Self::Tensor(Labelled { operand, .. }) | Self::Scalar(operand) => operand.text.clone(),
+            Self::Apply { function, .. } | Self::Reduce { function, .. } | Self::Sum { function, .. } => {
+                format!("the result of `{}`", function.name)
+            }
+            Self::Product { .. } | Self::Negative { .. } | Self::Cast { .. } => "this factor".to_string(),
+        }
+    }
+
+    /// Whether this is a product in parentheses, signs aside.
+    fn is_grouped(&self) -> bool {
+        match self {
+            Self::Negative { value, .. } => value.is_grouped(),
+            Self::Product { grouped, .. } => *grouped,
+            _ => false,
+        }
+    }
+
     /// The operator, the function, or the operand.
     fn place(&self) -> Place {
         match self {
@@ -192,7 +212,7 @@ impl Checker<'_> {
     fn occurrence(&mut self, indices: &mut Indices, label: Label, extent: &SymDim, place: Place, text: String) -> bool {
         let name = indices.name(label).to_string();
         if let Some(size) = self.sizes().find(&name) {
-            if self.sizes().compare(&size, extent) == Agreement::Never {
+            if self.compare(&size, extent) == Agreement::Never {
                 let message = format!(
                     "index `{name}` has the name of the size `{name}`, but has extent {} on {text}: call it otherwise",
                     self.sizes().dim_text(extent)
@@ -208,9 +228,13 @@ impl Checker<'_> {
                 true
             }
             Some((known, first)) => {
-                if self.sizes().compare(&known, extent) == Agreement::Never {
+                if self.compare(&known, extent) == Agreement::Never {
+                    let hint = match [&known, extent].iter().any(|dim| dim.as_const() == Some(1)) {
+                        true => "; extent 1 does not repeat by itself: take the axis away, as by `reshape(x, [n])[i]`",
+                        false => "",
+                    };
                     let message = format!(
-                        "index `{name}` has extent {} on {first}, but {} on {text}",
+                        "index `{name}` has extent {} on {first}, but {} on {text}{hint}",
                         self.sizes().dim_text(&known),
                         self.sizes().dim_text(extent)
                     );

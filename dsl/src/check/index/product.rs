@@ -8,12 +8,18 @@ use super::build::result;
 use super::{Indices, Label, Labelled, Labels, Node, contraction};
 use crate::check::body::Checker;
 use crate::check::elementwise::Operand;
-use crate::check::tree::Expr;
+use crate::check::tree::{Elem, Expr};
 use crate::diagnostics::Place;
 use crate::functions;
-use crate::syntax::BinaryOp;
+use crate::syntax::{BinaryOp, UnaryOp};
 
-/// A factor of a product.
+/// The factors of a product from left to right; parentheses and signs among them do not matter.
+#[derive(Default)]
+struct Factors<'a> {
+    list: Vec<Factor<'a>>,
+    negative: bool,
+}
+
 struct Factor<'a> {
     node: &'a Node,
     divides: bool,
@@ -29,17 +35,15 @@ impl Checker<'_> {
         summed: &Labels,
         indices: &Indices,
     ) -> Option<Labelled> {
-        let mut factors = Vec::new();
-        flatten(node, false, node.place(), &mut factors);
         let here: Labels = (&node.free() - keep)
             .into_iter()
-            .filter(|&label| summed.contains(&label) || summed_here(label, &factors))
+            .filter(|&label| summed.contains(&label) || summed_here(label, node))
             .collect();
         let keep = keep | &here;
         if here.is_empty() {
             return self.as_written(node, &keep, indices);
         }
-        self.contracted(node, factors, &here, &keep, indices)
+        self.contracted(node, &here, &keep, indices)
     }
 
     /// A product in which nothing is summed: multiplied and divided as written.
@@ -57,23 +61,21 @@ impl Checker<'_> {
         }
     }
 
-    fn contracted(
-        &mut self,
-        node: &Node,
-        factors: Vec<Factor<'_>>,
-        here: &Labels,
-        keep: &Labels,
-        indices: &Indices,
-    ) -> Option<Labelled> {
+    fn contracted(&mut self, node: &Node, here: &Labels, keep: &Labels, indices: &Indices) -> Option<Labelled> {
+        let mut factors = Factors::default();
+        factors.push(node, false, node.place());
         // Numerators by factor; a divisor that is summed over, or whose quotient is rounded, joins the one before it.
         let mut numerators: Vec<Option<Labelled>> = Vec::new();
         let mut divisors: Vec<(Labelled, Place)> = Vec::new();
         let mut fine = true;
-        for factor in &factors {
-            let Some(value) = self.factor(factor.node, keep, indices) else {
+        for factor in &factors.list {
+            let Some(mut value) = self.factor(factor.node, keep, indices) else {
                 fine = false;
                 continue;
             };
+            if value.operand.text.is_empty() {
+                value.operand.text = factor.node.text();
+            }
             if !factor.divides {
                 numerators.push(Some(value));
                 continue;
@@ -91,8 +93,19 @@ impl Checker<'_> {
         if !fine {
             return None;
         }
-        let place = factors.first().map(|factor| factor.place)?;
+        let place = factors.list.first().map(|factor| factor.place)?;
         let mut operands: Vec<Operand> = numerators.iter().flatten().map(|value| value.operand.clone()).collect();
+        if let ([Operand { text, value, .. }], Some(&label)) = (operands.as_slice(), here.first())
+            && value.elem == Elem::BOOL
+        {
+            let message = format!(
+                "index `{}` would be summed, but {text} is bool: keep the index in the target, or sum numbers, as \
+                 `(..) as i64`",
+                indices.name(label)
+            );
+            self.error(place, message);
+            return None;
+        }
         self.common_dtype(functions::binary(BinaryOp::Mul), &mut operands, place)?;
         let labels: Vec<Vec<Label>> = numerators.iter().flatten().map(|value| value.labels.clone()).collect();
         let (tensors, scalars): (Vec<_>, Vec<_>) = operands
@@ -115,6 +128,9 @@ impl Checker<'_> {
         }
         for (divisor, place) in divisors {
             value = self.times(value, true, divisor, place, indices)?;
+        }
+        if factors.negative {
+            value = self.combine(functions::unary(UnaryOp::Neg), vec![value], place, indices)?;
         }
         Some(value)
     }
@@ -146,40 +162,77 @@ impl Checker<'_> {
     }
 }
 
-/// The factors from left to right; parentheses among them do not matter. A product that divides is a factor of its own.
-fn flatten<'a>(node: &'a Node, divides: bool, place: Place, factors: &mut Vec<Factor<'a>>) {
-    match node {
-        Node::Product { left, right, divides: by, place, .. } if !divides => {
-            flatten(left, false, *place, factors);
-            flatten(right, *by, *place, factors);
+impl<'a> Factors<'a> {
+    fn push(&mut self, node: &'a Node, divides: bool, place: Place) {
+        if let Node::Negative { value, .. } = node {
+            self.negative = !self.negative;
+            self.push(value, divides, place);
+        } else if let Some(Parts { left, right, right_divides, place }) = parts(node, divides) {
+            self.push(left, divides, place);
+            self.push(right, right_divides, place);
+        } else {
+            self.list.push(Factor { node, divides, place });
         }
-        node => factors.push(Factor { node, divides, place }),
+    }
+}
+
+/// A product as two factors.
+struct Parts<'a> {
+    left: &'a Node,
+    right: &'a Node,
+    right_divides: bool,
+    place: Place,
+}
+
+/// What a product is computed from. A quotient that divides is computed first, since the quotients of integers are
+/// rounded.
+fn parts(node: &Node, divides: bool) -> Option<Parts<'_>> {
+    match node {
+        Node::Product { left, right, divides: by, place, .. } if !(divides && *by) => {
+            Some(Parts { left, right, right_divides: divides || *by, place: *place })
+        }
+        _ => None,
+    }
+}
+
+/// The factors of a product that hold a label, however it is nested; `true` in a divisor.
+fn holders(label: Label, node: &Node) -> Vec<(&Node, bool)> {
+    match node {
+        Node::Negative { value, .. } => holders(label, value),
+        Node::Product { left, right, divides, .. } => {
+            let below = holders(label, right).into_iter().map(|(factor, by)| (factor, by || *divides));
+            holders(label, left).into_iter().chain(below).collect()
+        }
+        node if node.free().contains(&label) => vec![(node, false)],
+        _ => Vec::new(),
     }
 }
 
 /// Whether this product is the smallest that holds all occurrences of a label.
-fn summed_here(label: Label, factors: &[Factor<'_>]) -> bool {
-    let mut holders = factors.iter().filter(|factor| factor.node.free().contains(&label));
-    let (Some(factor), None) = (holders.next(), holders.next()) else { return true };
-    match factor.node {
+fn summed_here(label: Label, node: &Node) -> bool {
+    let holders = holders(label, node);
+    let [(factor, divides)] = holders.as_slice() else { return true };
+    match factor {
         Node::Tensor(_) => true,
-        Node::Scalar(_) | Node::Product { .. } => false,
         // Each term of a sum that multiplies is a product of its own.
-        Node::Sum { .. } | Node::Negative { .. } => factor.divides && places(label, factor.node) > 1,
+        Node::Sum { .. } => *divides && places(label, factor) > 1,
         Node::Apply { args, .. } => args.iter().map(|arg| places(label, arg)).sum::<usize>() > 1,
         Node::Cast { value, .. } => places(label, value) > 1,
         Node::Reduce { over, value, function, .. } => {
             over.contains(&label) || (!matches!(function.name, "sum" | "mean") && places(label, value) > 1)
         }
+        Node::Scalar(_) | Node::Product { .. } | Node::Negative { .. } => false,
     }
 }
 
-/// In how many products of an expression a label stands.
+/// In how many products of an expression a label stands, sums that multiply being multiplied out.
 fn places(label: Label, node: &Node) -> usize {
-    match node {
-        Node::Sum { left, right, .. } => places(label, left) + places(label, right),
-        Node::Negative { value, .. } => places(label, value),
-        node => usize::from(node.free().contains(&label)),
+    if let Node::Sum { left, right, .. } = node {
+        return places(label, left) + places(label, right);
+    }
+    match holders(label, node).as_slice() {
+        [(sum @ Node::Sum { .. }, false)] => places(label, sum),
+        holders => usize::from(!holders.is_empty()),
     }
 }
 
@@ -190,7 +243,7 @@ fn order(node: &Node, slots: &[Option<usize>]) -> PlanSpec {
         return PlanSpec::Auto;
     }
     let mut pairs = Vec::new();
-    walk(node, &mut slots.iter(), tensors, &mut pairs);
+    walk(node, false, &mut slots.iter(), tensors, &mut pairs);
     let mut list: Vec<usize> = (0..tensors).collect();
     let mut path = Vec::new();
     for (step, (left, right)) in pairs.into_iter().enumerate() {
@@ -204,9 +257,12 @@ fn order(node: &Node, slots: &[Option<usize>]) -> PlanSpec {
 
 /// Whether a product has another in parentheses as a factor.
 fn groups(node: &Node) -> bool {
-    let grouped = |node: &Node| matches!(node, Node::Product { grouped: true, .. }) || groups(node);
     match node {
-        Node::Product { left, right, divides, .. } => grouped(left) || (!divides && grouped(right)),
+        Node::Negative { value, .. } => groups(value),
+        Node::Product { left, right, divides, .. } => {
+            let grouped = |node: &Node| node.is_grouped() || groups(node);
+            grouped(left) || (!divides && grouped(right))
+        }
         _ => false,
     }
 }
@@ -214,17 +270,19 @@ fn groups(node: &Node) -> bool {
 /// Collects the pairs of the contraction as written; the result is the tensor that stands for the node.
 fn walk(
     node: &Node,
+    divides: bool,
     slots: &mut std::slice::Iter<'_, Option<usize>>,
     tensors: usize,
     pairs: &mut Vec<(usize, usize)>,
 ) -> Option<usize> {
-    let Node::Product { left, right, divides, .. } = node else { return slots.next().copied().flatten() };
-    let left = walk(left, slots, tensors, pairs);
-    let right = match divides {
-        true => slots.next().copied().flatten(),
-        false => walk(right, slots, tensors, pairs),
+    if let Node::Negative { value, .. } = node {
+        return walk(value, divides, slots, tensors, pairs);
+    }
+    let Some(Parts { left, right, right_divides, .. }) = parts(node, divides) else {
+        return slots.next().copied().flatten();
     };
-    match (left, right) {
+    let left = walk(left, divides, slots, tensors, pairs);
+    match (left, walk(right, right_divides, slots, tensors, pairs)) {
         (Some(left), Some(right)) => {
             pairs.push((left, right));
             Some(tensors + pairs.len() - 1)

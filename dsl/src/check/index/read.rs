@@ -103,8 +103,10 @@ impl Checker<'_> {
             // Anything but names has been reported for the whole expression.
             let IndexExpr::Name(name) = index else { return None };
             if matches!(self.find(&name.to_string()), Some(Some(Expr { kind: Kind::Integer(_), .. }))) {
-                let message =
-                    format!("fixed positions are not supported yet: `{name}` is the number of a turn, not an index");
+                let message = format!(
+                    "`{name}` stands for an integer, not for an index: give the index another name; fixed positions \
+                     are not supported yet"
+                );
                 self.error(name, message);
                 return None;
             }
