@@ -43,7 +43,7 @@ impl Session {
         Self::on_cpu(CpuEngine::serial())
     }
 
-    /// A session on a CPU engine with a pool of this many threads. Results are bitwise those of
+    /// A session on a CPU engine with a pool of this many threads, 0 for one a core. Results are bitwise those of
     /// [`cpu`](Session::cpu).
     ///
     /// # Errors

@@ -49,7 +49,7 @@ impl CpuEngine {
         Self::on(Workers::new(pool))
     }
 
-    /// An engine with a pool of its own.
+    /// An engine with a pool of its own; of 0 threads means one for each core.
     ///
     /// # Errors
     /// Where the threads cannot be started.

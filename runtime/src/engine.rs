@@ -86,6 +86,17 @@ pub struct EngineTarget {
     pub allocation_domain: Option<AllocationDomain>,
 }
 
+impl fmt::Display for EngineTarget {
+    /// The id, the concrete type, and the memory where it is not the host's.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\" ({})", self.engine_id, self.context.type_name())?;
+        match self.allocation_domain {
+            Some(AllocationDomain(domain)) => write!(f, " in memory {domain}"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Something that executes commands. The caller owns it and lends it to
 /// [`Runtime::run`](crate::Runtime::run); a runtime never holds one.
 ///

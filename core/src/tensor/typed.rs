@@ -222,6 +222,7 @@ impl<T: Scalar, const R: usize> Index<[usize; R]> for TypedTensor<T, R> {
 
     /// # Panics
     /// The index is outside the shape.
+    #[track_caller]
     fn index(&self, index: [usize; R]) -> &T {
         match self.element(index) {
             Some(element) => element,
@@ -235,6 +236,7 @@ impl<T: Scalar, const R: usize> IndexMut<[usize; R]> for TypedTensor<T, R> {
     ///
     /// # Panics
     /// The index is outside the shape, or there is no memory for the copy.
+    #[track_caller]
     fn index_mut(&mut self, index: [usize; R]) -> &mut T {
         let shape = self.shape();
         let elements = or_out_of_memory(self.as_mut_slice());
@@ -247,6 +249,7 @@ impl<T: Scalar, const R: usize> IndexMut<[usize; R]> for TypedTensor<T, R> {
     }
 }
 
+#[track_caller]
 fn outside<const R: usize>(index: [usize; R], shape: [usize; R]) -> ! {
     panic!("index {index:?} is outside shape {shape:?}")
 }

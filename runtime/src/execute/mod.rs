@@ -96,7 +96,7 @@ fn check_engines(call: &'static str, engines: &[&mut dyn Engine], prepared: &Pre
     for (i, (engine, target)) in engines.iter().zip(targets).enumerate() {
         let given = engine.target();
         if given != *target {
-            return refuse(format!("engine {i} is {given:?}, but the program was prepared for {target:?}"));
+            return refuse(format!("engine {i} is {given}, but the program was prepared for {target}"));
         }
     }
     Ok(())
@@ -130,7 +130,10 @@ fn check_outputs(call: &'static str, prepared: &Prepared, bound: &Bound, outputs
             let declared = SizeNames(program.sizes()).meta(meta);
             return Err(Error::Output {
                 call,
-                output: output.name.as_ref().map_or_else(|| i.to_string(), |name| format!("`{name}`")),
+                output: match &output.name {
+                    Some(name) => format!("`{name}` of {}", program.name()),
+                    None => format!("{i} of {}", program.name()),
+                },
                 expected: format!("{}{shape:?} (declared {declared})", meta.dtype),
                 actual: format!("{}{:?}", given.dtype(), given.shape()),
             });

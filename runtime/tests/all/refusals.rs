@@ -181,11 +181,11 @@ fn outputs() {
     );
     assert_eq!(
         into(&mut [&mut counting(&[3])]),
-        "Runtime::run_into: output 0: expected f64[2] (declared f64[n]), got f64[3]"
+        "Runtime::run_into: output 0 of test: expected f64[2] (declared f64[n]), got f64[3]"
     );
     assert_eq!(
         into(&mut [&mut Tensor::zeros(DType::F32, [2]).unwrap()]),
-        "Runtime::run_into: output 0: expected f64[2] (declared f64[n]), got f32[2]"
+        "Runtime::run_into: output 0 of test: expected f64[2] (declared f64[n]), got f32[2]"
     );
 }
 
