@@ -34,6 +34,11 @@ pub struct Place {
 }
 
 impl Place {
+    /// The span of the first token.
+    pub fn start(self) -> Span {
+        self.start
+    }
+
     /// From the first token of `self` to the last of `other`.
     pub fn to(self, other: impl Into<Place>) -> Place {
         Place { start: self.start, end: other.into().end }

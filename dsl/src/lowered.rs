@@ -1,6 +1,8 @@
 //! What the language hands to `emit`: checked signatures, semantic programs and gradient programs.
 
 use proc_macro2::Span;
+use quote::format_ident;
+use syn::ext::IdentExt;
 use tenferro_core::{DType, program::SemanticProgram};
 
 use crate::diagnostics::Diagnostics;
@@ -108,6 +110,21 @@ pub struct LoweredOutput {
     pub rank: usize,
     /// Its shape as text, `[n, d]`, for documentation.
     pub shape_text: String,
+}
+
+/// `attention_head` returns an `AttentionHeadOutput`.
+pub(crate) fn output_struct_name(kernel: &syn::Ident) -> syn::Ident {
+    let camel: String = kernel
+        .unraw()
+        .to_string()
+        .split('_')
+        .map(|word| {
+            let mut letters = word.chars();
+            letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
+        })
+        .collect();
+    let start = if camel.starts_with(|c: char| c.is_ascii_digit()) { "_" } else { "" };
+    format_ident!("{start}{camel}Output", span = kernel.span())
 }
 
 /// Why there are no derivatives: those of one dtype alone are not offered.

@@ -23,6 +23,36 @@ mod names {
     }
 }
 
+/// An expansion uses no name that is not its own: no prelude, and `Ok` means something else.
+#[allow(non_snake_case)]
+#[no_implicit_prelude]
+#[deny(deprecated, clippy::pedantic)]
+mod bare {
+    #[allow(dead_code)]
+    pub struct Ok;
+    ::tenferro::tenferro! {
+        pub fn r#match(r#type: f64[n], Ok: f64, _unused: i64) -> (r#fn: f64, Ok: f64) { (sum(r#type), 2.0 * Ok) }
+        #[deprecated]
+        pub fn programs(x: f64) -> f64 { x * x }
+    }
+}
+
+#[test]
+#[allow(deprecated)]
+fn an_expansion_uses_no_names_but_its_own() {
+    let cpu = &mut Session::cpu();
+    let x = TypedTensor::from_vec(vec![1.0, 3.0]);
+    let out = bare::r#match.run(cpu, &x, 3.0, 0).unwrap();
+    assert_eq!((out.r#fn, out.Ok), (4.0, 6.0));
+    let (mut total, mut twice) = (0.0, 0.0);
+    bare::r#match.run_into(cpu, &x, 3.0, 0, &mut total, &mut twice).unwrap();
+    assert_eq!((total, twice), (4.0, 6.0));
+    let (_, (by_type, by_ok)) = bare::r#match.vjp(cpu, &x, 3.0, 0, 1.0, 1.0).unwrap();
+    assert_eq!((by_type.as_slice().unwrap(), by_ok), (&[1.0, 1.0][..], 2.0));
+    assert_eq!(bare::r#match.program().input_index("type"), Some(0));
+    assert_eq!(bare::programs.grad(cpu, 3.0).unwrap(), 6.0);
+}
+
 #[test]
 fn names_do_not_get_in_the_way_of_one_another() {
     let cpu = &mut Session::cpu();

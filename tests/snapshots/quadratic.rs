@@ -4,16 +4,18 @@
 ///
 /// `quadratic(x: f64[n], a: f64[n, n]) -> f64`
 #[allow(non_camel_case_types, dead_code)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(
+    :: core :: clone :: Clone, :: core :: marker :: Copy, :: core :: fmt :: Debug, :: core :: default :: Default,
+)]
 pub struct quadratic;
-#[allow(unused, clippy::all)]
+#[allow(unused, deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::tenferro::__private as __t;
     use __t::{
         local as a, local as ct, local as d_x, local as out, local as results, local as runtime, local as session,
         local as shapes, local as targets, local as x,
     };
-    mod programs {
+    mod __programs {
         use ::tenferro::__private::program::*;
         static S0: [Size; 1] = [size_of("n", 0, 0, 1, 0)];
         /// [n]
@@ -165,8 +167,8 @@ const _: () = {
             x: impl __t::Operand<f64, 1>,
             a: impl __t::Operand<f64, 2>,
         ) -> __t::Result<f64> {
-            let mut results = __t::call(session, &programs::PRIMAL, &[x.read(), a.read()])?;
-            Ok(results.scalar()?)
+            let mut results = __t::call(session, &__programs::PRIMAL, &[x.read(), a.read()])?;
+            ::core::result::Result::Ok(results.scalar()?)
         }
         /// Runs the kernel and writes the result over existing values, whose shapes must be those of the result.
         ///
@@ -178,7 +180,7 @@ const _: () = {
             a: impl __t::Operand<f64, 2>,
             out: &mut f64,
         ) -> __t::Result<()> {
-            __t::call_into(session, &programs::PRIMAL, &[x.read(), a.read()], &mut [&mut __t::Place(out)])
+            __t::call_into(session, &__programs::PRIMAL, &[x.read(), a.read()], &mut [&mut __t::Place(out)])
         }
         /// Prepares the kernel for engines and for the shapes of its arguments, to be run without a session.
         ///
@@ -201,8 +203,8 @@ const _: () = {
             a: impl __t::Operand<f64, 2>,
             d_x: impl __t::Operand<f64, 1>,
         ) -> __t::Result<(f64, f64)> {
-            let mut results = __t::call(session, &programs::JVP, &[x.read(), a.read(), d_x.read()])?;
-            Ok((results.scalar()?, results.scalar()?))
+            let mut results = __t::call(session, &__programs::JVP, &[x.read(), a.read(), d_x.read()])?;
+            ::core::result::Result::Ok((results.scalar()?, results.scalar()?))
         }
         /// Reverse mode: the output, and what a cotangent of it becomes for `x`.
         ///
@@ -214,8 +216,8 @@ const _: () = {
             a: impl __t::Operand<f64, 2>,
             ct: f64,
         ) -> __t::Result<(f64, __t::TypedTensor<f64, 1>)> {
-            let mut results = __t::call(session, &programs::VJP, &[x.read(), a.read(), __t::scalar(&ct)?])?;
-            Ok((results.scalar()?, results.tensor()?))
+            let mut results = __t::call(session, &__programs::VJP, &[x.read(), a.read(), __t::scalar(&ct)?])?;
+            ::core::result::Result::Ok((results.scalar()?, results.tensor()?))
         }
         /// The gradient with respect to `x`.
         ///
@@ -226,8 +228,8 @@ const _: () = {
             x: impl __t::Operand<f64, 1>,
             a: impl __t::Operand<f64, 2>,
         ) -> __t::Result<__t::TypedTensor<f64, 1>> {
-            let mut results = __t::call(session, &programs::GRAD, &[x.read(), a.read()])?;
-            Ok(results.tensor()?)
+            let mut results = __t::call(session, &__programs::GRAD, &[x.read(), a.read()])?;
+            ::core::result::Result::Ok(results.tensor()?)
         }
         /// The value, and the gradient with respect to `x`.
         ///
@@ -238,8 +240,8 @@ const _: () = {
             x: impl __t::Operand<f64, 1>,
             a: impl __t::Operand<f64, 2>,
         ) -> __t::Result<(f64, __t::TypedTensor<f64, 1>)> {
-            let mut results = __t::call(session, &programs::VALUE_AND_GRAD, &[x.read(), a.read()])?;
-            Ok((results.scalar()?, results.tensor()?))
+            let mut results = __t::call(session, &__programs::VALUE_AND_GRAD, &[x.read(), a.read()])?;
+            ::core::result::Result::Ok((results.scalar()?, results.tensor()?))
         }
         /// The Hessian with respect to `x`, times the tangents.
         ///
@@ -251,32 +253,32 @@ const _: () = {
             a: impl __t::Operand<f64, 2>,
             d_x: impl __t::Operand<f64, 1>,
         ) -> __t::Result<__t::TypedTensor<f64, 1>> {
-            let mut results = __t::call(session, &programs::HVP, &[x.read(), a.read(), d_x.read()])?;
-            Ok(results.tensor()?)
+            let mut results = __t::call(session, &__programs::HVP, &[x.read(), a.read(), d_x.read()])?;
+            ::core::result::Result::Ok(results.tensor()?)
         }
         /// The program behind [`run`](Self::run), made while compiling.
         pub fn program(self) -> &'static __t::SemanticProgram {
-            &programs::PRIMAL.program
+            &__programs::PRIMAL.program
         }
         /// The program behind [`jvp`](Self::jvp), made while compiling.
         pub fn jvp_program(self) -> &'static __t::SemanticProgram {
-            &programs::JVP.program
+            &__programs::JVP.program
         }
         /// The program behind [`vjp`](Self::vjp), made while compiling.
         pub fn vjp_program(self) -> &'static __t::SemanticProgram {
-            &programs::VJP.program
+            &__programs::VJP.program
         }
         /// The program behind [`grad`](Self::grad), made while compiling.
         pub fn grad_program(self) -> &'static __t::SemanticProgram {
-            &programs::GRAD.program
+            &__programs::GRAD.program
         }
         /// The program behind [`value_and_grad`](Self::value_and_grad), made while compiling.
         pub fn value_and_grad_program(self) -> &'static __t::SemanticProgram {
-            &programs::VALUE_AND_GRAD.program
+            &__programs::VALUE_AND_GRAD.program
         }
         /// The program behind [`hvp`](Self::hvp), made while compiling.
         pub fn hvp_program(self) -> &'static __t::SemanticProgram {
-            &programs::HVP.program
+            &__programs::HVP.program
         }
     }
     impl __t::Kernel for quadratic {
@@ -284,10 +286,10 @@ const _: () = {
         type Inputs = (__t::Array<f64, 1>, __t::Array<f64, 2>);
         type Output = f64;
         fn program() -> &'static __t::SemanticProgram {
-            &programs::PRIMAL.program
+            &__programs::PRIMAL.program
         }
         fn output(results: &mut __t::Results) -> __t::Result<f64> {
-            Ok(results.scalar()?)
+            ::core::result::Result::Ok(results.scalar()?)
         }
     }
 };

@@ -135,9 +135,8 @@ fn broadcast_transpose(t: &mut Transpose<'_>) -> Cotangents {
     let target = t.meta(0).shape;
     // An axis is summed when the operand lacks it or was stretched along it, which only a constant 1 is.
     let single = |dim: &SymDim| dim.as_const() == Some(1);
-    let kept = |i: u32| {
-        axes.iter().position(|&a| a == i).is_some_and(|p| !single(&target[p]) || single(&shape[i as usize]))
-    };
+    let kept =
+        |i: u32| axes.iter().position(|&a| a == i).is_some_and(|p| !single(&target[p]) || single(&shape[i as usize]));
     let summed: Vec<u32> = (0..shape.len() as u32).filter(|&i| !kept(i)).collect();
     let mut value = t.cotangent;
     if !summed.is_empty() {

@@ -196,7 +196,9 @@ impl CoreOp {
             Self::Iota { shape, .. } | Self::Reshape { shape } | Self::BroadcastInDim { shape, .. } => {
                 shape.iter().collect()
             }
-            Self::Slice { start: a, limit: b, .. } | Self::Pad { low: a, high: b, .. } => a.iter().chain(b.iter()).collect(),
+            Self::Slice { start: a, limit: b, .. } | Self::Pad { low: a, high: b, .. } => {
+                a.iter().chain(b.iter()).collect()
+            }
             _ => Vec::new(),
         }
     }

@@ -7,7 +7,9 @@ use super::{
 };
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, Result};
-use crate::extension::{AliasDeclaration, EffectDeclaration, ExtensionRef, ShapeContext, check_family_id, never_negative};
+use crate::extension::{
+    AliasDeclaration, EffectDeclaration, ExtensionRef, ShapeContext, check_family_id, never_negative,
+};
 use crate::ops::{CoreOp, OutputDType};
 use crate::shape::{SizeId, SymDim};
 

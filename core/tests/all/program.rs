@@ -215,7 +215,8 @@ fn a_program_is_inlined_with_its_sizes_solved() {
 fn verify_finds_every_kind_of_damage() {
     let good = linear_model().unwrap();
     good.verify().unwrap();
-    let damage: &[(fn(&mut SemanticProgram), &str)] = &[
+    type Damage = fn(&mut SemanticProgram);
+    let damage: &[(Damage, &str)] = &[
         (|p| p.values.to_mut()[4].dtype = DType::F32, "%4 is described as f32"),
         (|p| p.values.to_mut().truncate(5), "values are described"),
         (|p| p.nodes.to_mut()[1].inputs.to_mut()[0] = ValueId(9), "before it is defined"),

@@ -38,9 +38,7 @@ pub fn check(
     }
     checker.statements(&kernel.body.statements);
     let results = checker.results(&kernel.body);
-    if kernel.body.whole {
-        checker.unused_arguments(kernel);
-    }
+    checker.unused_arguments(kernel);
     let Checker { steps, guards, calls, diagnostics, .. } = checker;
     let body = results.filter(|_| diagnostics.len() == errors && kernel.body.whole);
     (body.map(|results| Body { steps, results, guards }), calls)
@@ -166,7 +164,7 @@ impl Checker<'_> {
                 }
             }
             Statement::For { name, start, end, place, body } => self.unroll(name, *start..*end, *place, body),
-            Statement::Broken { names } => names.iter().for_each(|name| self.bind(name, None)),
+            Statement::Broken { names, .. } => names.iter().for_each(|name| self.bind(name, None)),
         }
     }
 
@@ -289,6 +287,9 @@ impl Checker<'_> {
         if value.fits(elem) {
             value.adapt(elem);
         }
+        if !self.literals_fit(&value, elem, place) {
+            return None;
+        }
         if value.elem != elem {
             let same_shape = value.shape == shape;
             let hint = match (elem, same_shape) {
@@ -339,7 +340,7 @@ fn used_names(statements: &[Statement], used: &mut HashSet<String>) {
                 names_in(value, used);
             }
             Statement::For { body, .. } => used_names(body, used),
-            Statement::Broken { .. } => {}
+            Statement::Broken { used: names, .. } => used.extend(names.iter().map(ToString::to_string)),
         }
     }
 }

@@ -54,8 +54,15 @@ impl Checker<'_> {
             let message = if self.find(&name).is_some() {
                 format!("`{name}` is a value, not a function: write `*` for a product, `{name}[i, j]` for its entries")
             } else {
+                let hint = match name.as_str() {
+                    "dot" | "inner" | "vdot" => "write `x[i] * y[i] -> []`",
+                    "matmul" | "mm" => "write `a[i, j] * b[j, k] -> [i, k]`, or `einsum(\"ij,jk->ik\", a, b)`",
+                    "outer" => "write `x[i] * y[j] -> [i, j]`",
+                    _ => "",
+                };
                 let kernels = self.signatures.iter().map(|signature| signature.name.to_string()).collect::<Vec<_>>();
                 match functions::suggestion(&name, kernels.iter().map(String::as_str)) {
+                    _ if !hint.is_empty() => format!("unknown function `{name}`: {hint}"),
                     Some(near) => format!("unknown function `{name}`: did you mean `{near}`?"),
                     None => format!(
                         "unknown function `{name}`: no function of the language or kernel of this block has that name"
@@ -152,7 +159,12 @@ impl Checker<'_> {
         axes: Vec<u32>,
         place: Place,
     ) -> Option<Expr> {
-        let functions::Kind::Reduce { keeps, .. } = function.kind else { return None };
+        let functions::Kind::Reduce { keeps, axes: count, .. } = function.kind else { return None };
+        let none = |&axis: &u32| operand.value.shape[axis as usize].as_const() == Some(0);
+        if count == AxisCount::One && axes.iter().any(none) {
+            self.error(place, format!("`{}` needs an entry: {}", function.name, self.operand_text(&operand)));
+            return None;
+        }
         let mut operands = [operand];
         let elem = self.common_dtype(function, &mut operands, place)?;
         let [operand] = operands;

@@ -26,6 +26,11 @@ impl Operand {
             ExprKind::Name(name) => format!("`{name}`"),
             ExprKind::Float(number) => format!("`{number:?}`"),
             ExprKind::Integer(number) => format!("`{number}`"),
+            ExprKind::Cast(literal, dtype) => match literal.kind {
+                ExprKind::Float(number) => format!("`{number:?}{dtype}`"),
+                ExprKind::Integer(number) => format!("`{number}{dtype}`"),
+                _ => role(),
+            },
             _ => role(),
         };
         Self { value, place: written.place, text }
@@ -54,8 +59,23 @@ impl Expr {
             Kind::Reduce(function, _, arg) => elem.within(function.domain) && arg.fits(elem),
             Kind::Core(_, arg) => arg.fits(elem),
             Kind::Einsum(_, args) => args.iter().all(|arg| arg.fits(elem)),
-            Kind::Integer(value) => elem != Elem::Fixed(DType::I32) || i32::try_from(*value).is_ok(),
+            Kind::Integer(value) => !elem.dtypes().contains(DType::I32) || i32::try_from(*value).is_ok(),
             _ => true,
+        }
+    }
+
+    fn is_literal(&self) -> bool {
+        matches!(self.kind, Kind::Integer(_) | Kind::Float(_))
+    }
+
+    /// An integer in what adapts that keeps it from fitting.
+    fn too_large(&self, elem: Elem) -> Option<i64> {
+        match &self.kind {
+            _ if !self.elem.adapts() => None,
+            Kind::Integer(value) => (!self.fits(elem)).then_some(*value),
+            Kind::Elementwise(_, args) | Kind::Einsum(_, args) => args.iter().find_map(|arg| arg.too_large(elem)),
+            Kind::Reduce(_, _, arg) | Kind::Core(_, arg) => arg.too_large(elem),
+            _ => None,
         }
     }
 
@@ -115,6 +135,17 @@ impl Checker<'_> {
         }
     }
 
+    /// Whether every integer literal in the value fits into the dtype; reported where not.
+    pub(super) fn literals_fit(&mut self, value: &Expr, elem: Elem, place: Place) -> bool {
+        let Some(number) = value.too_large(elem).filter(|_| elem.dtypes().contains(DType::I32)) else { return true };
+        let which = match elem {
+            Elem::Generic(_) => format!("i32, which `{}` may be", self.elem_text(elem)),
+            _ => "i32".to_string(),
+        };
+        self.error(place, format!("the integer {number} does not fit into {which}"));
+        false
+    }
+
     /// A function of whole tensors of equal shape, or of tensors and scalars.
     pub(super) fn elementwise(
         &mut self,
@@ -167,6 +198,9 @@ impl Checker<'_> {
                 operand.value.adapt(elem);
                 continue;
             }
+            if !self.literals_fit(&operand.value, elem, operand.place) {
+                return None;
+            }
             let message = match (operand.value.elem, elem) {
                 (Elem::AnyFloat, Elem::Generic(Bound::Num)) => format!(
                     "{} is a float, but {}, which may be an integer: bound it by `Real` or `Float`",
@@ -181,11 +215,20 @@ impl Checker<'_> {
                 ),
                 _ => {
                     let operands = if i < position { [&*operand, &first] } else { [&first, &*operand] };
+                    let hint = match operands.iter().find(|operand| operand.value.is_literal()) {
+                        Some(literal) => format!(
+                            "drop the suffix of {}, and it takes the dtype that its context wants",
+                            literal.text
+                        ),
+                        None => format!(
+                            "convert one, as `{} as {}`",
+                            operand.name().unwrap_or("(..)"),
+                            self.elem_text(elem)
+                        ),
+                    };
                     format!(
-                        "`{name}` needs equal dtypes: {}; convert one, as `{} as {}`",
+                        "`{name}` needs equal dtypes: {}; {hint}",
                         operands.map(|operand| self.operand_text(operand)).join(", "),
-                        operand.name().unwrap_or("(..)"),
-                        self.elem_text(elem),
                     )
                 }
             };

@@ -15,6 +15,10 @@ use crate::syntax::{self, BinaryOp, ExprKind, IndexExpr};
 impl Checker<'_> {
     /// A value: a whole-tensor expression, or an indexed one with its target.
     pub(super) fn value(&mut self, expr: &syntax::Expr) -> Option<Expr> {
+        if let Some((place, message)) = unsupported_index(expr) {
+            self.error(place, message);
+            return None;
+        }
         if is_indexed(expr) {
             let hint = suffix_hint(expr);
             self.error(
@@ -107,6 +111,9 @@ impl Checker<'_> {
             value.adapt(elem);
             return Some(value);
         }
+        if !self.literals_fit(&value, elem, place) {
+            return None;
+        }
         value.settle();
         let complex = |elem: Elem| elem.dtypes().iter().any(|dtype| dtype.is_complex());
         if elem == Elem::BOOL {
@@ -148,11 +155,7 @@ impl Checker<'_> {
                     BinaryOp::Sub => Some(a - b),
                     BinaryOp::Mul => Some(a * b),
                     BinaryOp::Div => {
-                        let quotient = self.signature.sizes.quotient(&a, &b, expr.place, self.diagnostics)?;
-                        let reason =
-                            format!("the exact division {} / {}", self.sizes().dim_text(&a), self.sizes().dim_text(&b));
-                        self.require_equal(&a, &(&quotient * &b), &reason);
-                        Some(quotient)
+                        self.signature.sizes.quotient(&a, &b, expr.place, &mut self.guards, self.diagnostics)
                     }
                     _ => {
                         self.error(expr.place, "expected a size: names and integers under `+ - * /`");
@@ -181,13 +184,30 @@ pub fn is_indexed(expr: &syntax::Expr) -> bool {
     }
 }
 
+/// An index that is no name, and what to say of it.
+pub fn unsupported_index(expr: &syntax::Expr) -> Option<(Place, &'static str)> {
+    let own = match &expr.kind {
+        ExprKind::Access(_, indices) => indices.iter().find_map(|index| match index {
+            IndexExpr::Name(_) => None,
+            IndexExpr::Position(place) => {
+                Some((*place, "fixed positions are not supported yet: an index is a name, as in `x[i, j]`"))
+            }
+            IndexExpr::Other(place) => {
+                Some((*place, "affine indices are not supported yet: an index is a name, as in `x[i, j]`"))
+            }
+        }),
+        _ => None,
+    };
+    own.or_else(|| expr.children().into_iter().find_map(unsupported_index))
+}
+
 /// The target that Einstein's rule would give: the indices that stand once.
 fn suffix_hint(expr: &syntax::Expr) -> String {
     fn collect(expr: &syntax::Expr, names: &mut Vec<String>) {
         if let ExprKind::Access(_, indices) = &expr.kind {
             names.extend(indices.iter().filter_map(|index| match index {
                 IndexExpr::Name(name) => Some(name.to_string()),
-                IndexExpr::Other(_) => None,
+                IndexExpr::Position(_) | IndexExpr::Other(_) => None,
             }));
         }
         if !matches!(expr.kind, ExprKind::Suffix(..)) {

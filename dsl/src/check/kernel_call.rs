@@ -47,6 +47,9 @@ impl Checker<'_> {
                 arg.adapt(elem);
                 continue;
             }
+            if !self.literals_fit(arg, elem, call.args[i].place) {
+                return None;
+            }
             let actual = self.type_text(arg.elem, &arg.shape);
             let message = format!(
                 "argument `{}` of `{}` is {}{}, but this is {actual}",

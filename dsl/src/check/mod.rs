@@ -16,19 +16,19 @@ mod structure;
 pub mod tree;
 
 use signature::Signature;
+use tenferro_core::DType;
 
 use crate::diagnostics::Diagnostics;
+use crate::lowered::output_struct_name;
 use crate::syntax;
 
 /// Checks every kernel of a block.
 pub fn check(block: syntax::Block, diagnostics: &mut Diagnostics) -> tree::Block {
     let mut kernels: Vec<syntax::Kernel> = Vec::new();
     for kernel in block.kernels {
-        if kernels.iter().any(|other| other.name == kernel.name) {
-            let message = format!("the kernel `{}` is there twice: rename one of them", kernel.name);
-            diagnostics.error(&kernel.name, message);
-        } else {
-            kernels.push(kernel);
+        match name_taken(&kernel, &kernels) {
+            Some(message) => diagnostics.error(&kernel.name, message),
+            None => kernels.push(kernel),
         }
     }
     let signatures: Vec<Signature> = kernels.iter().map(|kernel| Signature::read(kernel, diagnostics)).collect();
@@ -54,6 +54,52 @@ pub fn check(block: syntax::Block, diagnostics: &mut Diagnostics) -> tree::Block
         })
         .collect();
     tree::Block { kernels, order, expression: block.expression }
+}
+
+/// What is wrong with the name of a kernel, after others.
+fn name_taken(kernel: &syntax::Kernel, others: &[syntax::Kernel]) -> Option<String> {
+    let name = &kernel.name;
+    if is_type(name) {
+        return Some(format!("`{name}` is a type: give the kernel another name"));
+    }
+    if let Some(other) = others.iter().find(|other| other.name == *name) {
+        let is_conditional =
+            |kernel: &syntax::Kernel| kernel.attrs.iter().any(|attribute| attribute.path().is_ident("cfg"));
+        let hint = match is_conditional(kernel) && is_conditional(other) {
+            true => "alternatives under `#[cfg(..)]` stand in a block each, `#[cfg(..)] tenferro! { .. }`",
+            false => "rename one of them",
+        };
+        return Some(format!("the kernel `{name}` is there twice: {hint}"));
+    }
+    // Named results come back in a struct, whose name has no underscores.
+    let returned = |kernel: &syntax::Kernel| {
+        let named = kernel.outputs.iter().any(|output| output.name.is_some());
+        named.then(|| output_struct_name(&kernel.name))
+    };
+    let returned_here = returned(kernel);
+    others.iter().find_map(|other| {
+        let returned_there = returned(other);
+        if returned_here.is_some() && returned_here == returned_there {
+            return Some(format!(
+                "`{}` and `{name}` would both return a struct `{}`: rename one of them",
+                other.name,
+                output_struct_name(name)
+            ));
+        }
+        let (kernel, output) = match (&returned_here, &returned_there) {
+            (Some(output), _) if *output == other.name => (&other.name, output),
+            (_, Some(output)) if *output == *name => (name, output),
+            _ => return None,
+        };
+        Some(format!("the kernel `{kernel}` has the name of the struct `{output}` of results: rename one of them"))
+    })
+}
+
+/// Whether Rust or the language has a type of this name.
+fn is_type(name: &syn::Ident) -> bool {
+    const RUST: [&str; 12] = ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i128", "isize", "char", "str"];
+    let text = name.to_string();
+    DType::from_name(&text).is_some() || RUST.contains(&text.as_str())
 }
 
 /// The kernels, each after those that it calls; a kernel that calls itself, even through others, is reported and

@@ -5,11 +5,14 @@
 
 use std::collections::HashSet;
 
+use quote::format_ident;
 use syn::Ident;
+use syn::ext::IdentExt;
 use tenferro_core::DType;
 use tenferro_core::shape::{SizeId, SymDim};
 
-use super::sizes::{Sizes, for_each_division};
+use super::is_type;
+use super::sizes::Sizes;
 use super::tree::{Elem, Guard};
 use crate::diagnostics::Diagnostics;
 use crate::lowered::{Bound, DTypeRef, Generic, LoweredOutput, LoweredOutputs, LoweredParam};
@@ -44,7 +47,7 @@ impl Signature {
     /// Reads the signature of a kernel.
     pub fn read(kernel: &syntax::Kernel, diagnostics: &mut Diagnostics) -> Self {
         let errors = diagnostics.len();
-        let generic = kernel.generic.as_ref().map(|generic| read_generic(generic, diagnostics));
+        let generic = kernel.generic.as_ref().map(|generic| read_generic(generic, &kernel.name, diagnostics));
         let mut reader = Reader { generic: generic.as_ref(), sizes: Sizes::default(), guards: Vec::new(), diagnostics };
         for param in &kernel.params {
             param.ty.dims.iter().for_each(|dim| reader.declare(dim));
@@ -67,7 +70,11 @@ impl Signature {
     }
 }
 
-fn read_generic(generic: &syntax::GenericParam, diagnostics: &mut Diagnostics) -> Generic {
+fn read_generic(generic: &syntax::GenericParam, kernel: &Ident, diagnostics: &mut Diagnostics) -> Generic {
+    if generic.name == *kernel || is_type(&generic.name) {
+        let what = if generic.name == *kernel { "the kernel" } else { "a type" };
+        diagnostics.error(&generic.name, format!("the dtype parameter has the name of {what}: call it `T`"));
+    }
     let name = generic.bound.to_string();
     let bound = Bound::from_name(&name).unwrap_or_else(|| {
         let message = format!(
@@ -121,11 +128,11 @@ impl Reader<'_> {
 
     /// The name, or another one if it is taken, so that the signature stays valid Rust.
     fn unique(&mut self, taken: &mut HashSet<String>, name: &Ident, what: &str) -> Ident {
-        if taken.insert(name.to_string()) {
+        if taken.insert(name.unraw().to_string()) {
             return name.clone();
         }
         self.diagnostics.error(name, format!("the {what} `{name}` is there twice: rename one of them"));
-        Ident::new(&format!("{name}_{}", taken.len()), name.span())
+        format_ident!("{name}_{}", taken.len())
     }
 
     fn outputs(&mut self, outputs: &[syntax::Output]) -> (LoweredOutputs, Vec<Option<Type>>) {
@@ -154,15 +161,8 @@ impl Reader<'_> {
     }
 
     fn ty(&mut self, ty: &syntax::Type) -> (DTypeRef, Option<Type>) {
-        let dims: Vec<Option<SymDim>> = ty.dims.iter().map(|dim| self.sizes.read(dim, self.diagnostics)).collect();
-        for (dim, value) in ty.dims.iter().zip(&dims) {
-            self.divisions(dim);
-            if let Some(extent) = value.as_ref().and_then(SymDim::as_const)
-                && extent < 0
-            {
-                self.diagnostics.error(dim.place, format!("an extent cannot be negative, but this is {extent}"));
-            }
-        }
+        let extent = |dim| self.sizes.extent(dim, &mut self.guards, self.diagnostics);
+        let dims: Vec<Option<SymDim>> = ty.dims.iter().map(extent).collect();
         let dtype = dtype(&ty.dtype, self.generic, self.diagnostics);
         let shape: Option<Vec<SymDim>> = dims.into_iter().collect();
         let ty = match (dtype, shape) {
@@ -172,41 +172,22 @@ impl Reader<'_> {
         (dtype.unwrap_or(DTypeRef::Fixed(DType::F64)), ty)
     }
 
-    /// `n / 2` is exact: the inputs are tested for it.
-    fn divisions(&mut self, dim: &syntax::Dim) {
-        let sizes = &self.sizes;
-        let mut silent = Diagnostics::default();
-        let guards = &mut self.guards;
-        for_each_division(dim, &mut |left, right| {
-            let (Some(left), Some(right)) = (sizes.read(left, &mut silent), sizes.read(right, &mut silent)) else {
-                return;
-            };
-            let product = left.div(&right) * &right;
-            if product != left {
-                let reason = format!("the exact division {} / {}", sizes.dim_text(&left), sizes.dim_text(&right));
-                let guard = Guard { left, right: product, reason };
-                if !guards.contains(&guard) {
-                    guards.push(guard);
-                }
-            }
-        });
+    /// An extent whose errors are reported where it is read otherwise.
+    fn silent(&self, dim: &syntax::Dim) -> Option<SymDim> {
+        self.sizes.extent(dim, &mut Vec::new(), &mut Diagnostics::default())
     }
 
     /// As written, without blanks that are not there.
     fn text(&self, dims: &[syntax::Dim]) -> String {
-        let mut silent = Diagnostics::default();
-        let dims: Vec<String> = dims
-            .iter()
-            .map(|dim| self.sizes.read(dim, &mut silent).map_or("?".to_string(), |dim| self.sizes.dim_text(&dim)))
-            .collect();
+        let dims: Vec<String> =
+            dims.iter().map(|dim| self.silent(dim).map_or("?".to_string(), |dim| self.sizes.dim_text(&dim))).collect();
         format!("[{}]", dims.join(", "))
     }
 
     /// Every size must be read off an axis `scale * size + offset`.
     fn solvable(&mut self, kernel: &syntax::Kernel) {
-        let mut silent = Diagnostics::default();
         let dims = kernel.params.iter().flat_map(|param| &param.ty.dims);
-        let extents: Vec<SymDim> = dims.clone().filter_map(|dim| self.sizes.read(dim, &mut silent)).collect();
+        let extents: Vec<SymDim> = dims.clone().filter_map(|dim| self.silent(dim)).collect();
         for (i, name) in self.sizes.names().iter().enumerate() {
             let id = SizeId(i as u32);
             if extents.iter().any(|dim| dim.as_affine().is_some_and(|(size, ..)| size == id)) {
@@ -241,6 +222,9 @@ pub fn dtype(name: &Ident, generic: Option<&Generic>, diagnostics: &mut Diagnost
         let names = DType::ALL.map(DType::name);
         let hint = match nearest(&text, names.into_iter()) {
             Some(near) => format!("did you mean `{near}`?"),
+            None if text.len() == 1 && text.starts_with(char::is_uppercase) => {
+                format!("a kernel declares its own, as `fn f<{text}: Real>(..)`; an inline kernel cannot be generic")
+            }
             None => format!("the dtypes are {}", names.join(" ")),
         };
         diagnostics.error(name, format!("unknown dtype `{text}`: {hint}"));

@@ -2,6 +2,7 @@
 
 use tenferro_core::shape::{SizeId, SymDim};
 
+use super::tree::Guard;
 use crate::diagnostics::{Diagnostics, Place};
 use crate::suggest::nearest;
 use crate::syntax::{Dim, DimKind, DimOp};
@@ -60,8 +61,13 @@ impl Sizes {
         }
     }
 
-    /// An extent as written; an unknown name is reported.
-    pub fn read(&self, dim: &Dim, diagnostics: &mut Diagnostics) -> Option<SymDim> {
+    /// The extent of an axis as written; an unknown name is reported, and so is a negative extent. That divisions are
+    /// exact is left to `guards`.
+    pub fn extent(&self, dim: &Dim, guards: &mut Vec<Guard>, diagnostics: &mut Diagnostics) -> Option<SymDim> {
+        not_negative(self.read(dim, guards, diagnostics)?, dim.place, diagnostics)
+    }
+
+    fn read(&self, dim: &Dim, guards: &mut Vec<Guard>, diagnostics: &mut Diagnostics) -> Option<SymDim> {
         match &dim.kind {
             DimKind::Integer(value) => Some(SymDim::constant(*value)),
             DimKind::Name(name) => {
@@ -72,24 +78,25 @@ impl Sizes {
                 found
             }
             DimKind::Binary(left, op, right) => {
-                let (left, right_dim) = (self.read(left, diagnostics), self.read(right, diagnostics));
-                let (left, right_dim) = (left?, right_dim?);
+                let (left, right) = (self.read(left, guards, diagnostics), self.read(right, guards, diagnostics));
+                let (left, right) = (left?, right?);
                 match op {
-                    DimOp::Add => Some(left + right_dim),
-                    DimOp::Sub => Some(left - right_dim),
-                    DimOp::Mul => Some(left * right_dim),
-                    DimOp::Div => self.quotient(&left, &right_dim, dim.place, diagnostics),
+                    DimOp::Add => Some(left + right),
+                    DimOp::Sub => Some(left - right),
+                    DimOp::Mul => Some(left * right),
+                    DimOp::Div => self.quotient(&left, &right, dim.place, guards, diagnostics),
                 }
             }
         }
     }
 
-    /// A quotient of extents; of two numbers it must be exact, otherwise a guard is to see to it.
+    /// A quotient of extents; of two numbers it must be exact, otherwise a guard sees to it.
     pub fn quotient(
         &self,
         left: &SymDim,
         right: &SymDim,
         place: Place,
+        guards: &mut Vec<Guard>,
         diagnostics: &mut Diagnostics,
     ) -> Option<SymDim> {
         let rest = left.as_const().zip(right.as_const()).map(|(left, right)| left.checked_rem(right));
@@ -98,7 +105,16 @@ impl Sizes {
             diagnostics.error(place, message);
             return None;
         }
-        Some(left.div(right))
+        let quotient = left.div(right);
+        let product = &quotient * right;
+        if product != *left {
+            let reason = format!("the exact division {} / {}", self.dim_text(left), self.dim_text(right));
+            let guard = Guard { left: left.clone(), right: product, reason };
+            if !guards.contains(&guard) {
+                guards.push(guard);
+            }
+        }
+        Some(quotient)
     }
 
     /// What to say of a name that is no size.
@@ -122,13 +138,13 @@ pub fn quoted(names: &[impl AsRef<str>]) -> String {
     }
 }
 
-/// Calls `f` with every division in a written extent.
-pub fn for_each_division(dim: &Dim, f: &mut impl FnMut(&Dim, &Dim)) {
-    if let DimKind::Binary(left, op, right) = &dim.kind {
-        for_each_division(left, f);
-        for_each_division(right, f);
-        if *op == DimOp::Div {
-            f(left, right);
+/// The extent, unless it is a number below zero.
+pub fn not_negative(extent: SymDim, place: Place, diagnostics: &mut Diagnostics) -> Option<SymDim> {
+    match extent.as_const() {
+        Some(number) if number < 0 => {
+            diagnostics.error(place, format!("an extent cannot be negative, but this is {number}"));
+            None
         }
+        _ => Some(extent),
     }
 }

@@ -5,7 +5,7 @@ use tenferro_core::shape::SymDim;
 
 use super::body::Checker;
 use super::elementwise::Operand;
-use super::sizes::Agreement;
+use super::sizes::{Agreement, not_negative};
 use super::tree::Expr;
 use crate::functions::Special;
 use crate::syntax::{self, Call, ExprKind};
@@ -106,7 +106,8 @@ impl Checker<'_> {
             self.error(written.place, "expected a shape, as `[n, m]`");
             return None;
         };
-        let dims: Vec<Option<SymDim>> = list.iter().map(|dim| self.extent(dim)).collect();
+        let dims: Vec<Option<SymDim>> =
+            list.iter().map(|dim| not_negative(self.extent(dim)?, dim.place, self.diagnostics)).collect();
         dims.into_iter().collect()
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 
 use super::op::ident;
 use super::program::{Tables, program};
 use super::role::{DERIVATIVES, Extra, PRIMAL, Results, Role};
-use super::signature::{Argument, Pack, Signature, local, tuple};
+use super::signature::{Argument, Pack, Signature, local, on, tuple};
 use crate::lowered::{self, LoweredKernel};
 
 /// The struct of a kernel, the struct of its named outputs, and its methods.
@@ -25,20 +25,22 @@ pub(super) fn emit(kernel: &LoweredKernel) -> TokenStream {
     let generated = Emission::new(kernel);
     let (signature, locals) = (generated.signature_doc(), generated.locals());
     let (programs, implementation) = (generated.programs(), generated.implementation());
+    // On the kernel's name, so that rustc shows that and not the whole block.
+    let item = quote_spanned!(name.span()=> #vis struct #name;);
     quote! {
         #(#attrs)*
         #gap
         #[doc = #signature]
         #why_not
         #[allow(non_camel_case_types, dead_code)]
-        #[derive(Clone, Copy, Debug, Default)]
-        #vis struct #name;
+        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
+        #item
 
         #(#conditions)*
         #output_struct
 
         #(#conditions)*
-        #[allow(unused, clippy::all)]
+        #[allow(unused, deprecated, clippy::all, clippy::pedantic)]
         const _: () = {
             use ::tenferro::__private as __t;
             use __t::{#(local as #locals),*};
@@ -66,7 +68,7 @@ fn output_struct(kernel: &LoweredKernel) -> Option<TokenStream> {
     });
     Some(quote! {
         #[doc = #doc]
-        #[derive(Clone, Debug)]
+        #[derive(::core::clone::Clone, ::core::fmt::Debug)]
         #vis struct #name #generics { #(#fields),* }
     })
 }
@@ -140,7 +142,7 @@ impl<'a> Emission<'a> {
             .collect();
         let tables = tables.into_declarations();
         Some(quote! {
-            mod programs {
+            mod __programs {
                 use ::tenferro::__private::program::*;
                 #tables
                 #(#programs)*
@@ -154,9 +156,9 @@ impl<'a> Emission<'a> {
         match &self.kernel.generic {
             Some(generic) => {
                 let generic = &generic.ident;
-                quote!(programs::#table[__t::position::<#generic>()])
+                quote!(__programs::#table[__t::position::<#generic>()])
             }
-            None => quote!(programs::#table),
+            None => quote!(__programs::#table),
         }
     }
 
@@ -184,14 +186,27 @@ impl<'a> Emission<'a> {
     }
 
     fn accessor(&self, role: &Role) -> TokenStream {
-        let (name, generics) = (role.accessor(), self.signature.generics());
+        let header = self.header(&role.accessor(), quote!(), quote!(&'static __t::SemanticProgram));
         let program = self.program(role);
         let body = self.body(quote!(&#program.program));
         let doc = format!(" The program behind [`{}`](Self::{}), made while compiling.", role.method, role.method);
         quote! {
             #[doc = #doc]
-            pub fn #name #generics (self) -> &'static __t::SemanticProgram { #body }
+            #header { #body }
         }
+    }
+
+    /// `pub fn method(self, ..) -> ..`, on the kernel's name.
+    fn header(&self, method: &Ident, parameters: TokenStream, result: TokenStream) -> TokenStream {
+        let span = self.kernel.name.span();
+        let (method, generics) = (on(span, quote!(#method)), self.signature.generics());
+        let result = on(span, result);
+        quote_spanned!(span=> pub fn #method #generics (self, #parameters) -> #result)
+    }
+
+    /// A parameter that is none of the kernel's own.
+    fn parameter(&self, name: &Ident, ty: TokenStream) -> TokenStream {
+        on(Span::mixed_site().located_at(self.kernel.name.span()), quote!(#name: #ty))
     }
 
     fn method(&self, role: &Role) -> TokenStream {
@@ -210,7 +225,6 @@ impl<'a> Emission<'a> {
                 Results::Gradient => self.signature.gradient(),
             })
             .collect();
-        let (name, generics) = (ident(role.method), self.signature.generics());
         let (session, results) = (local("session"), local("results"));
         let parameters = arguments.iter().map(|argument| self.signature.parameter(argument));
         let reads = arguments.iter().map(Argument::read);
@@ -219,27 +233,29 @@ impl<'a> Emission<'a> {
         let program = self.program(role);
         let body = self.body(quote! {
             let mut #results = __t::call(#session, &#program, &[#(#reads),*])?;
-            Ok(#taken)
+            ::core::result::Result::Ok(#taken)
         });
+        let session = self.parameter(&session, quote!(&mut __t::Session));
+        let header = self.header(&ident(role.method), quote!(#session, #(#parameters),*), quote!(__t::Result<#result>));
         let doc = format!(" {}", role.doc.replace("{wrt}", &self.signature.wrt_text()));
         let shapes = self.signature_doc();
         quote! {
             #[doc = #doc]
             #[doc = ""]
             #[doc = #shapes]
-            pub fn #name #generics (self, #session: &mut __t::Session, #(#parameters),*) -> __t::Result<#result> { #body }
+            #header { #body }
         }
     }
 
     fn run_into(&self) -> TokenStream {
-        let (generics, session) = (self.signature.generics(), local("session"));
+        let session = local("session");
         let arguments = self.signature.arguments();
         let parameters = arguments.iter().map(|argument| self.signature.parameter(argument));
         let reads = arguments.iter().map(Argument::read);
         let outputs = self.signature.destinations();
         let destinations = outputs.iter().map(|(name, ty)| {
             let ty = self.signature.owned(*ty);
-            quote!(#name: &mut #ty)
+            self.parameter(name, quote!(&mut #ty))
         });
         let names = outputs.iter().map(|(name, ty)| match ty.rank {
             0 => quote!(&mut __t::Place(#name)),
@@ -250,18 +266,19 @@ impl<'a> Emission<'a> {
             __t::call_into(#session, &#program, &[#(#reads),*], &mut [#(#names),*])
         });
         let shapes = self.signature_doc();
+        let session = self.parameter(&session, quote!(&mut __t::Session));
+        let parameters = quote!(#session, #(#parameters,)* #(#destinations),*);
+        let header = self.header(&ident("run_into"), parameters, quote!(__t::Result<()>));
         quote! {
             #[doc = " Runs the kernel and writes the result over existing values, whose shapes must be those of the result."]
             #[doc = ""]
             #[doc = #shapes]
-            pub fn run_into #generics (
-                self, #session: &mut __t::Session, #(#parameters,)* #(#destinations),*
-            ) -> __t::Result<()> { #body }
+            #header { #body }
         }
     }
 
     fn prepare(&self) -> TokenStream {
-        let (generics, generic_arguments) = (self.signature.generics(), self.prepared_dtype());
+        let generic_arguments = self.prepared_dtype();
         let (runtime, targets, shapes) = (local("runtime"), local("targets"), local("shapes"));
         let ranks: Vec<_> = self.kernel.params.iter().map(|p| Literal::usize_unsuffixed(p.rank)).collect();
         let ty = tuple(ranks.iter().map(|rank| quote!([usize; #rank])));
@@ -274,13 +291,18 @@ impl<'a> Emission<'a> {
         };
         let body = self.body(quote!(__t::Prepared::new(#runtime, #targets, &[#references])));
         let text = self.signature_doc();
+        let parameters = [
+            self.parameter(&runtime, quote!(&__t::Runtime)),
+            self.parameter(&targets, quote!(&[__t::EngineTarget])),
+            self.parameter(&shapes, ty),
+        ];
+        let result = quote!(__t::Result<__t::Prepared<Self #generic_arguments>>);
+        let header = self.header(&ident("prepare"), quote!(#(#parameters),*), result);
         quote! {
             #[doc = " Prepares the kernel for engines and for the shapes of its arguments, to be run without a session."]
             #[doc = ""]
             #[doc = #text]
-            pub fn prepare #generics (
-                self, #runtime: &__t::Runtime, #targets: &[__t::EngineTarget], #shapes: #ty
-            ) -> __t::Result<__t::Prepared<Self #generic_arguments>> { #body }
+            #header { #body }
         }
     }
 
@@ -305,7 +327,7 @@ impl<'a> Emission<'a> {
         let (ty, taken) = (self.signature.pack_type(&output), output.take(&results));
         let (program, take) = {
             let program = self.program(&PRIMAL);
-            (self.body(quote!(&#program.program)), self.body(quote!(Ok(#taken))))
+            (self.body(quote!(&#program.program)), self.body(quote!(::core::result::Result::Ok(#taken))))
         };
         quote! {
             impl #generics __t::Kernel #arguments for #name {

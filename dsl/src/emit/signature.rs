@@ -1,12 +1,12 @@
 //! The Rust types of a kernel's arguments and results.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use tenferro_core::DType;
 
 use super::op::ident;
-use crate::lowered::{Bound, DTypeRef, Generic, LoweredKernel, LoweredOutput, LoweredParam};
+use crate::lowered::{Bound, DTypeRef, Generic, LoweredKernel, LoweredOutput, LoweredParam, output_struct_name};
 
 /// An element type and a rank: rank 0 is a Rust scalar, anything else a tensor.
 #[derive(Clone, Copy)]
@@ -76,7 +76,8 @@ impl<'a> Signature<'a> {
                     None if outputs.len() == 1 => "ct".to_string(),
                     None => format!("ct_{position}"),
                 };
-                Argument { ident: local(&name), ty: output_type(output), span: Span::call_site() }
+                let span = Span::mixed_site().located_at(self.kernel.name.span());
+                Argument { ident: Ident::new(&name, span), ty: output_type(output), span }
             })
             .collect()
     }
@@ -84,7 +85,10 @@ impl<'a> Signature<'a> {
     /// One tangent `d_<name>` for each argument to differentiate by.
     pub fn tangents(&self) -> Vec<Argument> {
         self.wrt()
-            .map(|p| Argument { ident: local(&format!("d_{}", p.ident.unraw())), ty: param_type(p), span: p.span })
+            .map(|p| {
+                let span = Span::mixed_site().located_at(p.span);
+                Argument { ident: Ident::new(&format!("d_{}", p.ident.unraw()), span), ty: param_type(p), span }
+            })
             .collect()
     }
 
@@ -106,7 +110,11 @@ impl<'a> Signature<'a> {
     pub fn destinations(&self) -> Vec<(Ident, Type)> {
         let outputs = &self.kernel.outputs.list;
         let name = |position: usize, output: &LoweredOutput| match &output.name {
-            Some(name) => local(&name.to_string()),
+            Some(name) => {
+                let mut name = name.clone();
+                name.set_span(Span::mixed_site());
+                name
+            }
             None if outputs.len() == 1 => local("out"),
             None => local(&format!("out_{position}")),
         };
@@ -217,12 +225,12 @@ impl<'a> Signature<'a> {
     pub fn parameter(&self, argument: &Argument) -> TokenStream {
         let Argument { ident, ty, span } = argument;
         let scalar = self.scalar(ty.dtype);
-        if ty.rank == 0 {
-            return quote!(#ident: #scalar);
-        }
         let rank = Literal::usize_unsuffixed(ty.rank);
         // On the argument, so that rustc shows it beside a value of another type.
-        quote_spanned!(*span=> #ident: impl __t::Operand<#scalar, #rank>)
+        match ty.rank {
+            0 => on(*span, quote!(#ident: #scalar)),
+            _ => quote_spanned!(*span=> #ident: impl __t::Operand<#scalar, #rank>),
+        }
     }
 
     /// The type of a pack.
@@ -267,6 +275,19 @@ pub(super) fn tuple(items: impl ExactSizeIterator<Item = TokenStream>) -> TokenS
     if items.len() == 1 { quote!(#(#items)*) } else { quote!((#(#items),*)) }
 }
 
+/// The tokens as if they were written there.
+pub(super) fn on(span: Span, tokens: TokenStream) -> TokenStream {
+    let moved = |token| {
+        let mut token = match token {
+            TokenTree::Group(group) => Group::new(group.delimiter(), on(span, group.stream())).into(),
+            token => token,
+        };
+        token.set_span(span);
+        token
+    };
+    tokens.into_iter().map(moved).collect()
+}
+
 /// A name that no argument of the user can collide with.
 pub(super) fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
@@ -286,18 +307,4 @@ fn bound_name(bound: Bound) -> Ident {
         Bound::Float => "Float",
         Bound::Num => "Num",
     })
-}
-
-/// `attention_head` returns an `AttentionHeadOutput`.
-fn output_struct_name(kernel: &Ident) -> Ident {
-    let camel: String = kernel
-        .unraw()
-        .to_string()
-        .split('_')
-        .map(|word| {
-            let mut letters = word.chars();
-            letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
-        })
-        .collect();
-    format_ident!("{camel}Output", span = kernel.span())
 }

@@ -7,6 +7,7 @@ mod expression;
 
 use std::collections::HashMap;
 
+use syn::ext::IdentExt;
 use tenferro_core::program::{ProgramBuilder, Relation, SemanticProgram, ValueId};
 use tenferro_core::{DType, Result};
 
@@ -18,6 +19,9 @@ use expression::Lowering;
 
 /// The programs that later kernels may call, by kernel and dtype of its parameter.
 type Programs = HashMap<(usize, Option<DType>), SemanticProgram>;
+
+/// How many operations a kernel may have: each becomes part of the binary, with its derivatives.
+const OPERATIONS: usize = 4096;
 
 /// Makes the programs of every kernel whose body is right.
 pub fn lower(block: Block, mut diagnostics: Diagnostics) -> LoweredBlock {
@@ -31,9 +35,17 @@ pub fn lower(block: Block, mut diagnostics: Diagnostics) -> LoweredBlock {
             continue;
         }
         match variants(i, kernel, body, &mut programs, &transforms) {
-            Ok(variants) => {
+            Ok(Some(variants)) => {
                 transforms.demanded(kernel, &variants, &mut diagnostics);
                 bodies.insert(i, variants);
+            }
+            Ok(None) => {
+                let message = format!(
+                    "`{}` has more than {OPERATIONS} operations, loops unrolled and calls inlined: let Rust repeat it, or \
+                     work on whole tensors",
+                    kernel.name
+                );
+                diagnostics.error(&kernel.name, message);
             }
             Err(error) => {
                 let message =
@@ -75,24 +87,29 @@ fn variants(
     body: &Body,
     programs: &mut Programs,
     transforms: &Transforms,
-) -> Result<Vec<LoweredVariant>> {
+) -> Result<Option<Vec<LoweredVariant>>> {
     let dtypes: Vec<Option<DType>> = match &kernel.generic {
         Some(generic) => generic.dtypes.iter().copied().map(Some).collect(),
         None => vec![None],
     };
     let mut variants = Vec::new();
     for dtype in dtypes {
-        let primal = program(kernel, body, dtype, programs)?;
+        let Some(primal) = program(kernel, body, dtype, programs)? else { return Ok(None) };
         programs.insert((this, dtype), primal.clone());
         let derivatives = transforms.derivatives(&primal, &kernel.wrt);
         variants.push(LoweredVariant { dtype, primal, derivatives });
     }
-    Ok(variants)
+    Ok(Some(variants))
 }
 
-/// The program of a kernel, `generic` standing for its dtype parameter.
-fn program(kernel: &Kernel, body: &Body, generic: Option<DType>, programs: &Programs) -> Result<SemanticProgram> {
-    let mut b = ProgramBuilder::new(kernel.name.to_string());
+/// The program of a kernel, `generic` standing for its dtype parameter; nothing if it has too many operations.
+fn program(
+    kernel: &Kernel,
+    body: &Body,
+    generic: Option<DType>,
+    programs: &Programs,
+) -> Result<Option<SemanticProgram>> {
+    let mut b = ProgramBuilder::new(kernel.name.unraw().to_string());
     // The builder numbers sizes as the checker did.
     for size in &kernel.sizes {
         b.size(size.clone());
@@ -103,32 +120,39 @@ fn program(kernel: &Kernel, body: &Body, generic: Option<DType>, programs: &Prog
             DTypeRef::Fixed(dtype) => dtype,
             DTypeRef::Generic => generic.unwrap_or(DType::F64),
         };
-        values.insert(i, b.input(param.ident.to_string(), dtype, shape)?);
+        values.insert(i, b.input(param.ident.unraw().to_string(), dtype, shape)?);
     }
     for guard in &body.guards {
         b.guard(&guard.left, Relation::Eq, &guard.right, &guard.reason)?;
     }
     let mut lowering = Lowering { b, values, generic };
     for step in &body.steps {
-        match step {
+        let newest = match step {
             Step::Let(Local(local), expr) => {
                 let value = lowering.expr(expr)?;
                 lowering.values.insert(*local, value);
+                Some(value)
             }
             Step::Call { kernel: callee, generic: chosen, args, results } => {
                 let args: Vec<ValueId> = args.iter().map(|arg| lowering.expr(arg)).collect::<Result<_>>()?;
                 let chosen: Option<Elem> = *chosen;
                 let Some(callee) = programs.get(&(*callee, chosen.map(|elem| lowering.dtype(elem)))) else { continue };
                 let outputs = lowering.b.call(callee, &args)?;
+                let newest = outputs.iter().copied().max();
                 lowering.values.extend(results.iter().map(|local| local.0).zip(outputs));
+                newest
             }
+        };
+        // Every operation has one value, and values are numbered from the arguments on.
+        if newest.is_some_and(|value| value.0 as usize > OPERATIONS + kernel.params.len()) {
+            return Ok(None);
         }
     }
     let mut outputs = Vec::new();
     let names: Vec<Option<String>> =
-        kernel.outputs.list.iter().map(|output| output.name.as_ref().map(ToString::to_string)).collect();
+        kernel.outputs.list.iter().map(|output| output.name.as_ref().map(|name| name.unraw().to_string())).collect();
     for (expr, name) in body.results.iter().zip(&names) {
         outputs.push((name.as_deref(), lowering.expr(expr)?));
     }
-    lowering.b.finish(&outputs)
+    lowering.b.finish(&outputs).map(Some)
 }

@@ -7,7 +7,14 @@ use syn::{Ident, Token, bracketed, parenthesized, token};
 use super::item::{expect_end, separated};
 use super::statement::target;
 use super::tree::{BinaryOp, Call, Expr, ExprKind, IndexExpr, UnaryOp};
+use super::{DEPTH, TOO_DEEP};
 use crate::diagnostics::Place;
+
+/// An expression, unless too many stand in one another.
+fn node(kind: ExprKind, place: Place) -> Result<Expr> {
+    let value = Expr::new(kind, place);
+    if value.depth > DEPTH { Err(syn::Error::new(place.start(), TOO_DEEP)) } else { Ok(value) }
+}
 
 /// A whole expression.
 pub fn expression(input: ParseStream<'_>) -> Result<Expr> {
@@ -19,7 +26,7 @@ pub fn expression(input: ParseStream<'_>) -> Result<Expr> {
         }
         let target = target(input)?;
         let place = value.place.to(target.place);
-        value = Expr { kind: ExprKind::Suffix(Box::new(value), target), place };
+        value = node(ExprKind::Suffix(Box::new(value), target), place)?;
     }
     Ok(value)
 }
@@ -40,7 +47,7 @@ fn binary(input: ParseStream<'_>, least: u8) -> Result<Expr> {
         let place = skip_punctuation(input, width)?;
         let right = binary(input, precedence + 1)?;
         let whole = left.place.to(right.place);
-        left = Expr { kind: ExprKind::Binary(Box::new(left), op, place, Box::new(right)), place: whole };
+        left = node(ExprKind::Binary(Box::new(left), op, place, Box::new(right)), whole)?;
     }
     Ok(left)
 }
@@ -116,26 +123,31 @@ fn unary(input: ParseStream<'_>) -> Result<Expr> {
         input.parse::<Token![as]>()?;
         let dtype: Ident = input.parse()?;
         let place = value.place.to(&dtype);
-        value = Expr { kind: ExprKind::Cast(Box::new(value), dtype), place };
+        value = node(ExprKind::Cast(Box::new(value), dtype), place)?;
     }
     Ok(value)
 }
 
 fn prefix(input: ParseStream<'_>) -> Result<Expr> {
-    if input.peek(Token![&]) {
-        return Err(input.error("tensors are values in the language: write the name without `&`"));
+    let mut operators: Vec<(UnaryOp, Span)> = Vec::new();
+    loop {
+        let op = if input.peek(Token![&]) {
+            return Err(input.error("tensors are values in the language: write the name without `&`"));
+        } else if input.peek(Token![-]) {
+            UnaryOp::Neg
+        } else if input.peek(Token![!]) {
+            UnaryOp::Not
+        } else {
+            break;
+        };
+        operators.push((op, input.parse::<TokenTree>()?.span()));
     }
-    let op = if input.peek(Token![-]) {
-        UnaryOp::Neg
-    } else if input.peek(Token![!]) {
-        UnaryOp::Not
-    } else {
-        return postfix(input);
-    };
-    let start: Span = input.parse::<TokenTree>()?.span();
-    let value = prefix(input)?;
-    let place = Place::from(start).to(value.place);
-    Ok(Expr { kind: ExprKind::Unary(op, Box::new(value)), place })
+    let mut value = postfix(input)?;
+    for (op, span) in operators.into_iter().rev() {
+        let place = Place::from(span).to(value.place);
+        value = node(ExprKind::Unary(op, Box::new(value)), place)?;
+    }
+    Ok(value)
 }
 
 fn postfix(input: ParseStream<'_>) -> Result<Expr> {
@@ -146,7 +158,7 @@ fn postfix(input: ParseStream<'_>) -> Result<Expr> {
             let brackets = bracketed!(content in input);
             let indices = separated(&content, index)?;
             let place = value.place.to(brackets.span.close());
-            value = Expr { kind: ExprKind::Access(Box::new(value), indices), place };
+            value = node(ExprKind::Access(Box::new(value), indices), place)?;
         } else if input.peek(Token![.]) {
             return Err(input.error("there are no methods in the language: write `f(x)` instead of `x.f()`"));
         } else if input.peek(token::Paren) {
@@ -161,11 +173,12 @@ fn index(input: ParseStream<'_>) -> Result<IndexExpr> {
     if input.peek(Ident) && (input.peek2(Token![,]) || input.fork().parse::<Ident>().is_ok() && last(input)) {
         return Ok(IndexExpr::Name(input.parse()?));
     }
+    let position = input.peek(syn::LitInt) && (input.peek2(Token![,]) || last(input));
     let mut place = Place::from(input.span());
     while !input.is_empty() && !input.peek(Token![,]) {
         place = place.to(input.parse::<TokenTree>()?.span());
     }
-    Ok(IndexExpr::Other(place))
+    Ok(if position { IndexExpr::Position(place) } else { IndexExpr::Other(place) })
 }
 
 /// Whether one token is left.
@@ -183,7 +196,7 @@ fn primary(input: ParseStream<'_>) -> Result<Expr> {
         let brackets = bracketed!(content in input);
         let list = separated(&content, expression)?;
         let place = Place::from(brackets.span.open()).to(brackets.span.close());
-        return Ok(Expr { kind: ExprKind::List(list), place });
+        return node(ExprKind::List(list), place);
     }
     if input.peek(syn::Lit) {
         return literal(input);
@@ -208,11 +221,11 @@ fn parenthesised(input: ParseStream<'_>) -> Result<Expr> {
     let parens = parenthesized!(content in input);
     let place = Place::from(parens.span.open()).to(parens.span.close());
     if content.is_empty() {
-        return Ok(Expr { kind: ExprKind::Tuple(Vec::new()), place });
+        return node(ExprKind::Tuple(Vec::new()), place);
     }
     let first = expression(&content)?;
     if content.is_empty() {
-        return Ok(Expr { kind: ExprKind::Paren(Box::new(first)), place });
+        return node(ExprKind::Paren(Box::new(first)), place);
     }
     if !content.peek(Token![,]) {
         expect_end(&content, ")")?;
@@ -220,7 +233,7 @@ fn parenthesised(input: ParseStream<'_>) -> Result<Expr> {
     content.parse::<Token![,]>()?;
     let mut list = vec![first];
     list.extend(separated(&content, expression)?);
-    Ok(Expr { kind: ExprKind::Tuple(list), place })
+    node(ExprKind::Tuple(list), place)
 }
 
 fn literal(input: ParseStream<'_>) -> Result<Expr> {
@@ -244,12 +257,12 @@ fn literal(input: ParseStream<'_>) -> Result<Expr> {
         syn::Lit::Str(value) => (ExprKind::Text(value.value()), ""),
         other => return Err(syn::Error::new(other.span(), "expected a number, `true`, `false` or a name")),
     };
-    let value = Expr { kind, place };
+    let value = node(kind, place)?;
     if suffix.is_empty() {
         return Ok(value);
     }
     let dtype = Ident::new(suffix, literal.span());
-    Ok(Expr { kind: ExprKind::Cast(Box::new(value), dtype), place })
+    node(ExprKind::Cast(Box::new(value), dtype), place)
 }
 
 /// A name, a call or a call over indices.
@@ -268,7 +281,7 @@ fn named(input: ParseStream<'_>) -> Result<Expr> {
     } else if input.peek(token::Paren) {
         None
     } else {
-        return Ok(Expr { kind: ExprKind::Name(name), place: start });
+        return node(ExprKind::Name(name), start);
     };
     let content;
     let parens = parenthesized!(content in input);
@@ -291,5 +304,5 @@ fn named(input: ParseStream<'_>) -> Result<Expr> {
         }
     }
     let place = start.to(parens.span.close());
-    Ok(Expr { kind: ExprKind::Call(call), place })
+    node(ExprKind::Call(call), place)
 }

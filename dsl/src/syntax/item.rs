@@ -5,8 +5,8 @@ use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Result};
 use syn::{Attribute, Ident, Token, Visibility, braced, bracketed, parenthesized, token};
 
-use super::statement;
 use super::tree::{Block, Dim, DimKind, DimOp, GenericParam, Kernel, Output, Param, Type};
+use super::{DEPTH, statement};
 use crate::diagnostics::{Diagnostics, Place};
 
 /// Every item of a block, or one anonymous kernel.
@@ -87,6 +87,10 @@ fn attributes(input: ParseStream<'_>) -> Result<(Vec<Attribute>, Option<Vec<Iden
     let mut rest = Vec::new();
     for attr in input.call(Attribute::parse_outer)? {
         if attr.path().is_ident("grad") {
+            if grad.is_some() {
+                let message = "`#[grad(..)]` is there twice: name all arguments in one, as `#[grad(w, b)]`";
+                return Err(syn::Error::new_spanned(attr, message));
+            }
             grad = Some(attr.parse_args_with(|input: ParseStream<'_>| separated(input, |input| input.parse()))?);
         } else {
             rest.push(attr);
@@ -128,6 +132,9 @@ fn body(input: ParseStream<'_>, diagnostics: &mut Diagnostics) -> Result<super::
 
 fn generic(input: ParseStream<'_>) -> Result<GenericParam> {
     input.parse::<Token![<]>()?;
+    if input.peek(Token![const]) {
+        return Err(input.error("a size is no parameter: it is named in the types, as `x: f64[n]`"));
+    }
     let name = input.parse()?;
     if !input.peek(Token![:]) {
         return Err(
@@ -146,6 +153,12 @@ fn generic(input: ParseStream<'_>) -> Result<GenericParam> {
 }
 
 fn param(input: ParseStream<'_>) -> Result<Param> {
+    if input.peek(Token![mut]) {
+        return Err(input.error("`mut` is not needed, since every name can be bound again: write the name alone"));
+    }
+    if input.peek(Token![_]) {
+        return Err(input.error("an argument has a name: one that is not used begins with `_`, as `_x: f64[n]`"));
+    }
     let name = input.parse()?;
     input.parse::<Token![:]>()?;
     Ok(Param { name, ty: ty(input)? })
@@ -180,6 +193,9 @@ fn ty(input: ParseStream<'_>) -> Result<Type> {
     if input.peek(Token![&]) {
         return Err(input.error("arguments are values in the language: write the type without `&`"));
     }
+    if input.peek(token::Bracket) || input.peek2(Token![<]) || input.peek2(Token![::]) {
+        return Err(input.error("a type is a dtype with the extents of its axes: write `f64[n]`, `f64` for a scalar"));
+    }
     let dtype: Ident = input.parse()?;
     let mut place = Place::from(&dtype);
     let mut dims = Vec::new();
@@ -187,7 +203,13 @@ fn ty(input: ParseStream<'_>) -> Result<Type> {
         let content;
         let brackets = bracketed!(content in input);
         place = place.to(brackets.span.close());
-        dims = separated(&content, dim)?;
+        dims = separated(&content, |input| {
+            let dim = dim(input)?;
+            if input.peek(Token![;]) {
+                return Err(input.error("the extents of the axes have commas between: write `f64[n, m]`"));
+            }
+            Ok(dim)
+        })?;
     }
     Ok(Type { dtype, dims, place })
 }
@@ -204,7 +226,7 @@ pub fn dim(input: ParseStream<'_>) -> Result<Dim> {
             return Ok(left);
         };
         input.parse::<TokenTree>()?;
-        left = dim_binary(left, op, dim_product(input)?);
+        left = dim_binary(left, op, dim_product(input)?)?;
     }
 }
 
@@ -219,18 +241,24 @@ fn dim_product(input: ParseStream<'_>) -> Result<Dim> {
             return Ok(left);
         };
         input.parse::<TokenTree>()?;
-        left = dim_binary(left, op, dim_atom(input)?);
+        left = dim_binary(left, op, dim_atom(input)?)?;
     }
 }
 
-fn dim_binary(left: Dim, op: DimOp, right: Dim) -> Dim {
-    let place = left.place.to(right.place);
-    Dim { kind: DimKind::Binary(Box::new(left), op, Box::new(right)), place }
+fn dim_binary(left: Dim, op: DimOp, right: Dim) -> Result<Dim> {
+    let (place, depth) = (left.place.to(right.place), 1 + left.depth.max(right.depth));
+    if depth > DEPTH {
+        return Err(syn::Error::new(place.start(), "this extent is nested too deep: name it as a size"));
+    }
+    Ok(Dim { kind: DimKind::Binary(Box::new(left), op, Box::new(right)), place, depth })
 }
 
 fn dim_atom(input: ParseStream<'_>) -> Result<Dim> {
     if input.peek(token::Brace) {
         return Err(input.error("a Rust constant as a size is not supported yet: write the number, or name the size"));
+    }
+    if input.peek(Token![_]) {
+        return Err(input.error("every extent has a name or a number: write `f64[n]`"));
     }
     if input.peek2(Token![@]) {
         return Err(input.error("marked sizes (`name @ size`) are not supported yet: write the size alone"));
@@ -244,12 +272,12 @@ fn dim_atom(input: ParseStream<'_>) -> Result<Dim> {
     }
     if input.peek(Ident::peek_any) {
         let name: Ident = input.parse()?;
-        return Ok(Dim { place: Place::from(&name), kind: DimKind::Name(name) });
+        return Ok(Dim { place: Place::from(&name), kind: DimKind::Name(name), depth: 1 });
     }
     if input.peek(syn::LitInt) {
         let literal: syn::LitInt = input.parse()?;
         let value: i64 = literal.base10_parse()?;
-        return Ok(Dim { kind: DimKind::Integer(value), place: literal.span().into() });
+        return Ok(Dim { kind: DimKind::Integer(value), place: literal.span().into(), depth: 1 });
     }
     Err(input.error("expected a size: a name, an integer, or an expression of them such as `2*n + 1`"))
 }

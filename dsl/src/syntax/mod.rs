@@ -8,16 +8,24 @@ mod item;
 mod statement;
 mod tree;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
 
 pub use tree::*;
 
 use crate::diagnostics::Diagnostics;
 
+/// How many delimiters or expressions may stand in one another: what follows recurses through them.
+const DEPTH: usize = 128;
+const TOO_DEEP: &str = "this is nested too deep: split it with `let`";
+
 /// Reads a block; what cannot be read is reported and left out.
 pub fn parse(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Block {
     let mut block = Block::default();
+    if let Some(span) = too_deep(&tokens, DEPTH) {
+        diagnostics.error(span, TOO_DEEP);
+        return block;
+    }
     let parser = |input: ParseStream<'_>| {
         block = item::block(input, diagnostics);
         Ok(())
@@ -29,4 +37,13 @@ pub fn parse(tokens: TokenStream, diagnostics: &mut Diagnostics) -> Block {
         diagnostics.syntax(error);
     }
     block
+}
+
+/// A place where more than `depth` delimiters stand in one another.
+fn too_deep(tokens: &TokenStream, depth: usize) -> Option<Span> {
+    tokens.clone().into_iter().find_map(|token| match token {
+        TokenTree::Group(group) if depth == 0 => Some(group.span_open()),
+        TokenTree::Group(group) => too_deep(&group.stream(), depth - 1),
+        _ => None,
+    })
 }

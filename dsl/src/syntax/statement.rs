@@ -35,13 +35,13 @@ fn recovering(input: ParseStream<'_>, diagnostics: &mut Diagnostics) -> Step {
         Ok(step) => step,
         Err(error) => {
             diagnostics.syntax(error);
-            let names = let_names(&start);
+            let names = let_names(&start.fork());
             if input.cursor() == start.cursor() {
                 // Nothing was read: a token that begins no statement. Step over it.
                 let _ = input.parse::<TokenTree>();
             }
             skip(input);
-            Step::Statement(Statement::Broken { names })
+            Step::Statement(Statement::Broken { names, used: names_before(&start, input) })
         }
     }
 }
@@ -57,6 +57,24 @@ fn skip(input: ParseStream<'_>) {
             return;
         }
     }
+}
+
+/// All names from one place of the input to another.
+fn names_before(start: ParseStream<'_>, end: ParseStream<'_>) -> Vec<Ident> {
+    fn collect(token: TokenTree, names: &mut Vec<Ident>) {
+        match token {
+            TokenTree::Ident(name) => names.push(name),
+            TokenTree::Group(group) => group.stream().into_iter().for_each(|token| collect(token, names)),
+            _ => {}
+        }
+    }
+    let mut names = Vec::new();
+    while start.cursor() != end.cursor()
+        && let Ok(token) = start.parse()
+    {
+        collect(token, &mut names);
+    }
+    names
 }
 
 /// The names that a broken `let` would have bound.
@@ -92,6 +110,11 @@ fn step(input: ParseStream<'_>, diagnostics: &mut Diagnostics) -> Result<Step> {
         semicolon(input)?;
         return Ok(Step::Statement(Statement::Assign { name, value }));
     }
+    if input.peek(Ident) {
+        let rest = input.fork();
+        let name: Ident = rest.parse()?;
+        no_compound_assignment(&rest, &format!("`{name} = {name}"))?;
+    }
     let value = expression(input)?;
     if input.is_empty() {
         return Ok(Step::Value(value));
@@ -120,6 +143,21 @@ fn semicolon(input: ParseStream<'_>) -> Result<()> {
     Err(input.error("expected an operator or `;`"))
 }
 
+/// `+=` and its like are not in the language.
+fn no_compound_assignment(input: ParseStream<'_>, instead: &str) -> Result<()> {
+    let list = [
+        (input.peek(Token![+=]), "+"),
+        (input.peek(Token![-=]), "-"),
+        (input.peek(Token![*=]), "*"),
+        (input.peek(Token![/=]), "/"),
+        (input.peek(Token![%=]), "%"),
+    ];
+    match list.into_iter().find(|(present, _)| *present) {
+        Some((_, op)) => Err(input.error(format!("`{op}=` is not in the language: write {instead} {op} ..;`"))),
+        None => Ok(()),
+    }
+}
+
 fn let_statement(input: ParseStream<'_>) -> Result<Statement> {
     input.parse::<Token![let]>()?;
     if input.peek(Token![mut]) {
@@ -139,6 +177,8 @@ fn let_statement(input: ParseStream<'_>) -> Result<Statement> {
     if input.peek(Token![:]) {
         return Err(input.error("`let` takes no type: every expression has its own; write `let name = ..;`"));
     }
+    let indices = if target.is_some() { "[..]" } else { "" };
+    no_compound_assignment(input, &format!("`let {name}{indices} = {name}{indices}"))?;
     input.parse::<Token![=]>()?;
     let value = expression(input)?;
     semicolon(input)?;
@@ -193,7 +233,9 @@ fn for_statement(input: ParseStream<'_>, diagnostics: &mut Diagnostics) -> Resul
     if inclusive {
         input.parse::<Token![=]>()?;
     }
-    let end = bound(input)? + i64::from(inclusive);
+    let last = input.span();
+    let end = bound(input)?.checked_add(i64::from(inclusive));
+    let end = end.ok_or_else(|| syn::Error::new(last, "this integer is too large for the bound of a loop"))?;
     let content;
     let braces = braced!(content in input);
     let mut body = Vec::new();

@@ -59,6 +59,8 @@ pub struct Type {
 pub struct Dim {
     pub kind: DimKind,
     pub place: Place,
+    /// How many extents stand in one another.
+    pub depth: usize,
 }
 
 #[derive(Debug)]
@@ -97,8 +99,9 @@ pub enum Statement {
     Assign { name: Ident, value: Expr },
     /// `for i in 0..3 { .. }`
     For { name: Ident, start: i64, end: i64, place: Place, body: Vec<Statement> },
-    /// A `let` that could not be read; its names are known, so that using them is no second error.
-    Broken { names: Vec<Ident> },
+    /// What could not be read. The names that a `let` binds are known, so that using them is no second error, and so
+    /// are all names in it, which thus count as used.
+    Broken { names: Vec<Ident>, used: Vec<Ident> },
 }
 
 /// `[i, j: n]`: the indices of a result, in the order of its axes.
@@ -112,6 +115,8 @@ pub struct Target {
 pub struct Expr {
     pub kind: ExprKind,
     pub place: Place,
+    /// How many expressions stand in one another.
+    pub depth: usize,
 }
 
 #[derive(Debug)]
@@ -140,6 +145,8 @@ pub enum ExprKind {
 #[derive(Debug)]
 pub enum IndexExpr {
     Name(Ident),
+    /// An integer, `x[0]`: not in the language yet.
+    Position(Place),
     /// Anything else: not in the language yet, but worth a clear message.
     Other(Place),
 }
@@ -195,6 +202,12 @@ impl BinaryOp {
 }
 
 impl Expr {
+    pub fn new(kind: ExprKind, place: Place) -> Self {
+        let mut value = Self { kind, place, depth: 0 };
+        value.depth = 1 + value.children().into_iter().map(|child| child.depth).max().unwrap_or(0);
+        value
+    }
+
     /// The expression inside any parentheses around it.
     pub fn unparenthesised(&self) -> &Expr {
         match &self.kind {

@@ -80,18 +80,16 @@ fn quotients_are_factors() {
         ("_a[i, j]", "return %8"),
         ("-_a[i, j]", "%9 = neg %8 : f64[n]\nreturn %9"),
         ("(-(-_a[i, j]))", "return %8"),
+        (
+            "(2 * _a[i, j])",
+            "%9 = constant 2.0 : f64\n%10 = broadcast_in_dim axes=[] %9 : f64[n]\n%11 = div %8 %10 : f64[n]\nreturn %11",
+        ),
         ("(_a[i, j] * _x[i])", "%9 = div %8 _x : f64[n]\nreturn %9"),
         ("(-(_x[i] * _a[i, j]))", "%9 = div %8 _x : f64[n]\n%10 = neg %9 : f64[n]\nreturn %10"),
     ] {
         assert_eq!(matrices(&format!("_x[i] / {divisor} -> [i]"), "f64[n]"), format!("{by_row}{rest}"), "{divisor}");
     }
-    assert_eq!(
-        matrices("_x[i] / (2 * _a[i, j]) -> [i]", "f64[n]"),
-        "%6 = constant 2.0 : f64\n%7 = broadcast_in_dim axes=[] %6 : f64[n]\n%8 = div _x %7 : f64[n]\n\
-         %9 = broadcast_in_dim axes=[0] %8 : f64[n, m]\n%10 = div %9 _a : f64[n, m]\n\
-         %11 = sum axes=[1] %10 : f64[n]\nreturn %11"
-    );
-    // A quotient in a divisor is computed as written, since integers are rounded.
+    // A quotient in a divisor is computed by itself.
     assert_eq!(
         matrices("_x[i] / (_a[i, j] / _y[j]) -> [i]", "f64[n]"),
         "%6 = broadcast_in_dim axes=[0] _x : f64[n, m]\n%7 = broadcast_in_dim axes=[1] _y : f64[n, m]\n\
@@ -111,12 +109,17 @@ fn quotients_are_factors() {
         let text = matrices(&format!("_x[i] / {divisor} -> [i]"), "f64[n]");
         assert!(text.contains("sum axes=[1]") && !text.contains("sum axes=[0]"), "{divisor}: {text}");
     }
-    // Integer quotients are rounded before they are summed.
-    assert_eq!(
-        body("fn f(k: i64[n, m]) -> i64[n] { k[i, j] / 2 -> [i] }"),
-        "%1 = constant 2 : i64\n%2 = broadcast_in_dim axes=[] %1 : i64[n, m]\n%3 = div k %2 : i64[n, m]\n\
-         %4 = sum axes=[1] %3 : i64[n]\nreturn %4"
-    );
+    // Integer quotients are rounded as written, before they are summed.
+    for dtype in ["i32", "i64"] {
+        assert_eq!(
+            body(&format!("fn f(k: {dtype}[n, m], l: {dtype}[m]) -> {dtype}[n] {{ k[i, j] * l[j] / 2 -> [i] }}")),
+            format!(
+                "%2 = broadcast_in_dim axes=[1] l : {dtype}[n, m]\n%3 = mul k %2 : {dtype}[n, m]\n\
+                 %4 = constant 2 : {dtype}\n%5 = broadcast_in_dim axes=[] %4 : {dtype}[n, m]\n\
+                 %6 = div %3 %5 : {dtype}[n, m]\n%7 = sum axes=[1] %6 : {dtype}[n]\nreturn %7"
+            )
+        );
+    }
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn sizes_are_solved_from_invertible_forms_and_guarded() {
     let message = p.bind(&[&[4], &[3]]).unwrap_err().to_string();
     assert_eq!(message, "f: `+` of `x` and `y` needs n == 3, but n = 4");
     let p = program("fn f(x: f64[n]) -> f64[n - 2] { broadcast(sum(x), [n - 2]) }");
-    assert_eq!(p.bind(&[&[1]]).unwrap_err().to_string(), "f: extent n - 2 would be -1 with n = 1");
+    assert_eq!(p.bind(&[&[1]]).unwrap_err().to_string(), "f: an extent needs 0 <= n - 2, but n = 1");
     // The same demand twice, and turned round, is one guard.
     let p = program("fn f(x: f64[n], y: f64[3]) -> f64 { sum(x + y) + sum(y * x) + (y[i] * x[i] -> []) }");
     assert_eq!(p.guards().len(), 1);
@@ -197,4 +197,17 @@ fn expansion_is_fast() {
     let expansion = tenferro_dsl::expand(tokens);
     println!("10 kernels expand in {:?}", start.elapsed());
     assert!(!expansion.is_empty());
+}
+
+#[test]
+fn divisions_of_extents_are_exact_wherever_they_stand() {
+    for text in [
+        "fn f(s: f64, _x: f64[n]) -> f64[n / 2] { s -> [i: n / 2] }",
+        "fn f(s: f64, _x: f64[n]) -> f64[n / 2] { broadcast(s, [n / 2]) }",
+        "fn f(s: f64, x: f64[n]) -> f64 { let y[i: n / 2] = s; sum(x) + sum(y) }",
+    ] {
+        let program = program(text);
+        let reasons: Vec<&str> = program.guards().iter().map(|guard| &*guard.reason).collect();
+        assert_eq!(reasons, ["the exact division n / 2"], "{text}");
+    }
 }

@@ -16,11 +16,12 @@ use tenferro_einsum::{EinsumOp, PlanSpec, Subscripts};
 
 use super::body::Checker;
 use super::elementwise::Operand;
+use super::expression::unsupported_index;
 use super::sizes::Agreement;
 use super::tree::{Elem, Expr, Kind};
 use crate::diagnostics::Place;
 use crate::functions::Function;
-use crate::syntax::{self, ExprKind, IndexExpr};
+use crate::syntax;
 
 /// An index of a statement, by its position in [`Indices`]. Those of the target come first, so that the order of
 /// labels is the order in which axes are best kept.
@@ -165,8 +166,8 @@ impl Indices {
 impl Checker<'_> {
     /// The value of an indexed expression, its axes in the order of the target.
     pub(super) fn index_notation(&mut self, expr: &syntax::Expr, target: &syntax::Target) -> Option<Expr> {
-        if let Some(place) = affine(expr) {
-            self.error(place, "affine indices are not supported yet: an index is a name, as in `x[i, j]`");
+        if let Some((place, message)) = unsupported_index(expr) {
+            self.error(place, message);
             return None;
         }
         let mut indices = Indices::default();
@@ -198,7 +199,7 @@ impl Checker<'_> {
         let mut fine = true;
         for ((name, dim), &label) in target.indices.iter().zip(labels) {
             let Some(dim) = dim else { continue };
-            let Some(extent) = self.signature.sizes.read(dim, self.diagnostics) else {
+            let Some(extent) = self.signature.sizes.extent(dim, &mut self.guards, self.diagnostics) else {
                 fine = false;
                 continue;
             };
@@ -294,18 +295,6 @@ impl Checker<'_> {
             .collect();
         contraction(vec![numbers(&value_labels)], numbers(target), PlanSpec::Auto, vec![value], shape)
     }
-}
-
-/// An index that is no name.
-fn affine(expr: &syntax::Expr) -> Option<Place> {
-    let own = match &expr.kind {
-        ExprKind::Access(_, indices) => indices.iter().find_map(|index| match index {
-            IndexExpr::Name(_) => None,
-            IndexExpr::Other(place) => Some(*place),
-        }),
-        _ => None,
-    };
-    own.or_else(|| expr.children().into_iter().find_map(affine))
 }
 
 /// An einsum over operands whose labels are known to fit.

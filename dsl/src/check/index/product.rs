@@ -64,15 +64,18 @@ impl Checker<'_> {
     fn contracted(&mut self, node: &Node, here: &Labels, keep: &Labels, indices: &Indices) -> Option<Labelled> {
         let mut factors = Factors::default();
         factors.push(node, false, node.place());
-        // Numerators by factor; a divisor that is summed over, or whose quotient is rounded, joins the one before it.
+        let place = factors.list.first().map(|factor| factor.place)?;
+        let built: Vec<_> = factors.list.iter().map(|factor| self.factor(factor.node, keep, indices)).collect();
+        let built: Vec<Labelled> = built.into_iter().collect::<Option<_>>()?;
+        if factors.list.iter().any(|factor| factor.divides) && rounds(&built) {
+            // Nothing may be summed or multiplied before a quotient is rounded.
+            let written = self.as_written(node, keep, indices)?;
+            return self.summed(vec![written], here, PlanSpec::Auto, place);
+        }
+        // Numerators by factor; a divisor that is summed over joins the one before it.
         let mut numerators: Vec<Option<Labelled>> = Vec::new();
         let mut divisors: Vec<(Labelled, Place)> = Vec::new();
-        let mut fine = true;
-        for factor in &factors.list {
-            let Some(mut value) = self.factor(factor.node, keep, indices) else {
-                fine = false;
-                continue;
-            };
+        for (factor, mut value) in factors.list.iter().zip(built) {
             if value.operand.text.is_empty() {
                 value.operand.text = factor.node.text();
             }
@@ -80,8 +83,7 @@ impl Checker<'_> {
                 numerators.push(Some(value));
                 continue;
             }
-            let rounds = value.operand.value.elem.dtypes().contains(DType::I64);
-            let joined = rounds || value.labels.iter().any(|label| here.contains(label));
+            let joined = value.labels.iter().any(|label| here.contains(label));
             match numerators.iter_mut().rev().find(|before| before.is_some()) {
                 Some(before) if joined => {
                     *before = Some(self.times(before.take()?, true, value, factor.place, indices)?);
@@ -90,10 +92,6 @@ impl Checker<'_> {
             }
             numerators.push(None);
         }
-        if !fine {
-            return None;
-        }
-        let place = factors.list.first().map(|factor| factor.place)?;
         let mut operands: Vec<Operand> = numerators.iter().flatten().map(|value| value.operand.clone()).collect();
         if let ([Operand { text, value, .. }], Some(&label)) = (operands.as_slice(), here.first())
             && value.elem == Elem::BOOL
@@ -176,6 +174,13 @@ impl<'a> Factors<'a> {
     }
 }
 
+/// Whether quotients of these operands are rounded, in one of the dtypes that they may have.
+fn rounds(operands: &[Labelled]) -> bool {
+    let elems = || operands.iter().map(|value| value.operand.value.elem);
+    let decided = elems().find(|elem| !elem.adapts()).or_else(|| elems().find(|elem| *elem == Elem::AnyFloat));
+    decided.is_none_or(|elem| elem.dtypes().iter().any(DType::is_integer))
+}
+
 /// A product as two factors.
 struct Parts<'a> {
     left: &'a Node,
@@ -184,8 +189,7 @@ struct Parts<'a> {
     place: Place,
 }
 
-/// What a product is computed from. A quotient that divides is computed first, since the quotients of integers are
-/// rounded.
+/// What a product is computed from. A quotient that divides is computed by itself.
 fn parts(node: &Node, divides: bool) -> Option<Parts<'_>> {
     match node {
         Node::Product { left, right, divides: by, place, .. } if !(divides && *by) => {
