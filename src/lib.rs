@@ -52,6 +52,7 @@
 // The expansion of `tenferro!` refers to `::tenferro`, in this crate's own tests as everywhere else.
 extern crate self as tenferro;
 
+mod jacobian;
 pub mod kernel;
 pub mod prelude;
 mod session;
@@ -144,7 +145,7 @@ pub mod program {
     pub use tenferro_core::{composite, ops, shape};
 }
 
-/// Derivatives of programs as programs: `jvp`, `vjp`, `grad`, `value_and_grad`, `hvp`.
+/// Derivatives of programs as programs: `jvp`, `vjp`, `grad`, `value_and_grad`, `hvp`; checkpoints; rules of families.
 pub mod ad {
     pub use tenferro_core::ad::*;
 }

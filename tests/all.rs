@@ -2,15 +2,22 @@
 #![allow(clippy::unwrap_used)]
 
 mod all {
+    mod ad_context;
     mod built;
+    mod checkpoint;
     mod derivatives;
     mod engines;
     mod errors;
     mod expansion;
+    mod extension;
     mod golden;
+    mod jacobian;
     mod layering;
     mod methods;
     mod op_derivatives;
+    mod orders;
+    mod passes;
     mod programs;
     mod support;
+    mod table;
 }

@@ -3,7 +3,8 @@
 //! They are written so that values and derivatives of every order are right at the extremes: no branch that is not
 //! taken overflows, and at a kink the branch taken is smooth.
 
-use crate::error::Result;
+use crate::dtype::{DType, DTypeSet};
+use crate::error::{Error, Result};
 use crate::ops::{Comparison, CoreOp};
 use crate::program::{ProgramBuilder, ValueId};
 use crate::shape::SymDim;
@@ -67,15 +68,16 @@ pub fn relu(b: &mut ProgramBuilder, x: ValueId) -> Result<ValueId> {
     b.select(off, zero, x)
 }
 
-/// `x/2 (1 + erf(x / sqrt 2))` (Hendrycks and Gimpel 2016).
+/// `x/2 erfc(-x / sqrt 2)`, which is `x/2 (1 + erf(x / sqrt 2))` (Hendrycks and Gimpel 2016) with its digits in the
+/// negative tail.
 ///
 /// # Errors
 /// When `x` is not a real float.
 pub fn gelu(b: &mut ProgramBuilder, x: ValueId) -> Result<ValueId> {
-    let scale = b.constant_like(x, std::f64::consts::FRAC_1_SQRT_2)?;
+    let scale = b.constant_like(x, -std::f64::consts::FRAC_1_SQRT_2)?;
     let scaled = b.mul(x, scale)?;
-    let erf = b.erf(scaled)?;
-    gate_half(b, x, erf)
+    let gate = b.erfc(scaled)?;
+    half_of_product(b, x, gate)
 }
 
 /// `x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))`, the approximation of [`gelu`].
@@ -95,16 +97,15 @@ pub fn gelu_tanh(b: &mut ProgramBuilder, x: ValueId) -> Result<ValueId> {
     let scale = b.constant_like(x, (2.0 / std::f64::consts::PI).sqrt())?;
     let argument = b.mul(scale, argument)?;
     let tanh = b.tanh(argument)?;
-    gate_half(b, x, tanh)
+    let gate = b.add(one, tanh)?;
+    half_of_product(b, x, gate)
 }
 
-/// `x/2 (1 + gate)`
-fn gate_half(b: &mut ProgramBuilder, x: ValueId, gate: ValueId) -> Result<ValueId> {
-    let one = b.constant_like(x, 1.0)?;
+/// `x/2 gate`
+fn half_of_product(b: &mut ProgramBuilder, x: ValueId, gate: ValueId) -> Result<ValueId> {
     let half = b.constant_like(x, 0.5)?;
-    let open = b.add(one, gate)?;
     let halved = b.mul(half, x)?;
-    b.mul(halved, open)
+    b.mul(halved, gate)
 }
 
 /// `x` held between two values of its dtype and shape; gradient 0 where it touches one, and at NaN.
@@ -128,14 +129,133 @@ pub fn clamp(b: &mut ProgramBuilder, x: ValueId, low: ValueId, high: ValueId) ->
 /// # Errors
 /// When an axis does not exist or the dtype is not a float.
 pub fn mean(b: &mut ProgramBuilder, x: ValueId, axes: &[u32]) -> Result<ValueId> {
-    let meta = b.meta(x).clone();
     let sum = b.sum(x, axes)?;
-    let extents = axes.iter().filter_map(|&a| meta.shape.get(a as usize));
-    let count = extents.fold(SymDim::constant(1), |n, d| n * d);
-    let count = b.size_value(&count, meta.dtype)?;
-    let shape = b.meta(sum).shape.clone();
-    let count = b.broadcast_in_dim(count, &shape, &[])?;
-    b.div(sum, count)
+    let count = points(b, x, axes);
+    divided_by_size(b, sum, &count)
+}
+
+/// The variance over axes, which vanish: `sum(|x - mean|^2) / (n - ddof)` of n entries, real also for complex ones.
+/// `ddof` is 0 for a population and 1 for a sample; NaN where no entry is left.
+///
+/// # Errors
+/// When an axis does not exist or the dtype is not a float.
+pub fn var(b: &mut ProgramBuilder, x: ValueId, axes: &[u32], ddof: u32) -> Result<ValueId> {
+    let deviation = deviation(b, x, axes)?;
+    mean_square(b, deviation, axes, ddof)
+}
+
+/// The standard deviation over axes, which vanish: the root of [`var`], also where that leaves the range of the
+/// dtype; gradient 0 where all entries are equal.
+///
+/// # Errors
+/// When an axis does not exist or the dtype is not a float.
+pub fn std(b: &mut ProgramBuilder, x: ValueId, axes: &[u32], ddof: u32) -> Result<ValueId> {
+    let deviation = deviation(b, x, axes)?;
+    let unit = unit(b, deviation, axes, 0.0)?;
+    let scaled = in_units(b, deviation, unit, axes)?;
+    let variance = mean_square(b, scaled, axes, ddof)?;
+    // the root has no derivative at 0
+    let zero = b.constant_like(variance, 0.0)?;
+    let one = b.constant_like(variance, 1.0)?;
+    let flat = b.compare(Comparison::Eq, variance, zero)?;
+    let safe = b.select(flat, one, variance)?;
+    let root = b.sqrt(safe)?;
+    let root = b.select(flat, zero, root)?;
+    b.mul(root, unit)
+}
+
+/// `x` minus its mean over axes.
+fn deviation(b: &mut ProgramBuilder, x: ValueId, axes: &[u32]) -> Result<ValueId> {
+    let mean = mean(b, x, axes)?;
+    let mean = expand(b, mean, x, axes)?;
+    b.sub(x, mean)
+}
+
+/// `sum(|x|^2) / (n - ddof)` over axes.
+fn mean_square(b: &mut ProgramBuilder, x: ValueId, axes: &[u32], ddof: u32) -> Result<ValueId> {
+    let conjugate = b.conj(x)?;
+    let square = b.mul(x, conjugate)?;
+    let square = b.real(square)?;
+    let sum = b.sum(square, axes)?;
+    let count = (points(b, x, axes) - i64::from(ddof)).maximum(&SymDim::constant(0));
+    divided_by_size(b, sum, &count)
+}
+
+/// The number of entries over axes.
+fn points(b: &ProgramBuilder, x: ValueId, axes: &[u32]) -> SymDim {
+    let shape = &b.meta(x).shape;
+    let extents = axes.iter().filter_map(|&a| shape.get(a as usize));
+    extents.fold(SymDim::constant(1), |n, d| n * d)
+}
+
+fn divided_by_size(b: &mut ProgramBuilder, x: ValueId, size: &SymDim) -> Result<ValueId> {
+    let meta = b.meta(x).clone();
+    let size = b.size_value(size, meta.dtype)?;
+    let size = b.broadcast_in_dim(size, &meta.shape, &[])?;
+    b.div(x, size)
+}
+
+/// What to divide by before squaring: the largest modulus over axes if it is finite and above `least`, else 1. What
+/// is computed must not depend on it but by rounding: derivatives take it for a constant.
+fn unit(b: &mut ProgramBuilder, x: ValueId, axes: &[u32], least: f64) -> Result<ValueId> {
+    let x = b.stop_gradient(x)?;
+    let modulus = b.abs(x)?;
+    let largest = b.max(modulus, axes)?;
+    let finite = b.is_finite(largest)?;
+    let least = b.constant_like(largest, least)?;
+    let above = b.compare(Comparison::Gt, largest, least)?;
+    let usable = b.and(finite, above)?;
+    let one = b.constant_like(largest, 1.0)?;
+    b.select(usable, largest, one)
+}
+
+fn in_units(b: &mut ProgramBuilder, x: ValueId, unit: ValueId, axes: &[u32]) -> Result<ValueId> {
+    let unit = b.convert(unit, b.meta(x).dtype)?;
+    let unit = expand(b, unit, x, axes)?;
+    b.div(x, unit)
+}
+
+/// `(x - mean) / sqrt(var + eps) gamma + beta` with the population variance over axes, which stay; `gamma` and `beta`
+/// have the shape of those axes (Ba, Kiros and Hinton 2016).
+///
+/// # Errors
+/// When an axis does not exist, dtypes or shapes differ, or the dtype is not a real float.
+pub fn layer_norm(
+    b: &mut ProgramBuilder,
+    x: ValueId,
+    gamma: Option<ValueId>,
+    beta: Option<ValueId>,
+    axes: &[u32],
+    eps: f64,
+) -> Result<ValueId> {
+    let deviation = deviation(b, x, axes)?;
+    let scaled = rms_norm(b, deviation, gamma, axes, eps)?;
+    let Some(beta) = beta else { return Ok(scaled) };
+    let shape = b.meta(x).shape.clone();
+    let beta = b.broadcast_in_dim(beta, &shape, axes)?;
+    b.add(scaled, beta)
+}
+
+/// `x / sqrt(mean(x^2) + eps) gamma` over axes, which stay; `gamma` has the shape of those axes (Zhang and Sennrich
+/// 2019).
+///
+/// # Errors
+/// When an axis does not exist, dtypes or shapes differ, or the dtype is not a real float.
+pub fn rms_norm(b: &mut ProgramBuilder, x: ValueId, gamma: Option<ValueId>, axes: &[u32], eps: f64) -> Result<ValueId> {
+    let unit = unit(b, x, axes, 1.0)?;
+    let scaled = in_units(b, x, unit, axes)?;
+    let square = mean_square(b, scaled, axes, 0)?;
+    let eps = b.constant_like(unit, eps)?;
+    let eps = b.div(eps, unit)?;
+    let eps = b.div(eps, unit)?;
+    let sum = b.add(square, eps)?;
+    let root = b.sqrt(sum)?;
+    let root = expand(b, root, x, axes)?;
+    let normal = b.div(scaled, root)?;
+    let Some(gamma) = gamma else { return Ok(normal) };
+    let shape = b.meta(x).shape.clone();
+    let gamma = b.broadcast_in_dim(gamma, &shape, axes)?;
+    b.mul(normal, gamma)
 }
 
 /// `log(sum(e^x))` over axes, which vanish; `-inf` with gradient 0 where every entry is `-inf`.
@@ -175,6 +295,34 @@ pub fn softmax(b: &mut ProgramBuilder, x: ValueId, axes: &[u32]) -> Result<Value
     b.div(terms, total)
 }
 
+/// [`softmax`] among the entries where `mask`, a bool of the shape of `x`, is true; 0 at the others, and everywhere
+/// where none is true.
+///
+/// # Errors
+/// When an axis does not exist, the shapes differ, or the dtype is not a real float.
+pub fn masked_softmax(b: &mut ProgramBuilder, x: ValueId, mask: ValueId, axes: &[u32]) -> Result<ValueId> {
+    let lowest = b.constant_like(x, f64::NEG_INFINITY)?;
+    let zero = b.constant_like(x, 0.0)?;
+    let shown = b.select(mask, x, lowest)?;
+    let shown = b.stop_gradient(shown)?;
+    let max = b.max(shown, axes)?;
+    let none = b.constant_like(max, f64::NEG_INFINITY)?;
+    let empty = b.compare(Comparison::Eq, max, none)?;
+    let nothing = b.constant_like(max, 0.0)?;
+    let shift = b.select(empty, nothing, max)?;
+    let shift = expand(b, shift, x, axes)?;
+    let shifted = b.sub(x, shift)?;
+    // what is masked may overflow or be NaN
+    let shifted = b.select(mask, shifted, zero)?;
+    let terms = b.exp(shifted)?;
+    let terms = b.select(mask, terms, zero)?;
+    let total = b.sum(terms, axes)?;
+    let one = b.constant_like(total, 1.0)?;
+    let total = b.select(empty, one, total)?;
+    let total = expand(b, total, x, axes)?;
+    b.div(terms, total)
+}
+
 /// `log(softmax(x))` over axes, which stay.
 ///
 /// # Errors
@@ -204,6 +352,30 @@ pub fn expand(b: &mut ProgramBuilder, reduced: ValueId, like: ValueId, axes: &[u
     let shape = b.meta(like).shape.clone();
     let kept: Vec<u32> = (0..shape.len() as u32).filter(|a| !axes.contains(a)).collect();
     b.broadcast_in_dim(reduced, &shape, &kept)
+}
+
+/// 1 where the index along a new last axis of extent `depth` is the given one, 0 elsewhere; an index that is not below
+/// `depth` has no 1.
+///
+/// # Errors
+/// When the indices are not integers.
+pub fn one_hot(b: &mut ProgramBuilder, indices: ValueId, depth: &SymDim, dtype: DType) -> Result<ValueId> {
+    let meta = b.meta(indices).clone();
+    if !meta.dtype.is_integer() {
+        return Err(Error::DType {
+            op: "one_hot".into(),
+            argument: "indices".into(),
+            expected: DTypeSet::INTEGER.to_string().into(),
+            actual: meta.dtype,
+        });
+    }
+    let rank = meta.rank() as u32;
+    let shape: Vec<SymDim> = meta.shape.iter().chain([depth]).cloned().collect();
+    let axes: Vec<u32> = (0..rank).collect();
+    let wanted = b.broadcast_in_dim(indices, &shape, &axes)?;
+    let index = b.op(CoreOp::Iota { shape: shape.into(), axis: rank, dtype: meta.dtype }, &[])?;
+    let hot = b.compare(Comparison::Eq, index, wanted)?;
+    b.convert(hot, dtype)
 }
 
 /// The index of the largest entry along one axis, the first of several.

@@ -2,6 +2,9 @@
 #![allow(clippy::unwrap_used)]
 
 mod all {
+    mod draw;
+    mod indexing;
+    mod passes;
     mod program;
     mod tensor_compare;
     mod tensor_dtypes;
@@ -10,4 +13,5 @@ mod all {
     mod tensor_memory;
     mod tensor_print;
     mod tensor_typed;
+    mod text;
 }

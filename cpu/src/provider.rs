@@ -1,9 +1,9 @@
 //! From core operations to kernels.
 
 use tenferro_core::ops::{CoreOp, OpClass};
-use tenferro_core::{DType, Scalar, TensorView, with_dtype};
+use tenferro_core::{DType, Scalar, Tensor, TensorView, with_dtype};
 use tenferro_runtime::reference::scalar::Arithmetic;
-use tenferro_runtime::{Preparation, PrepareRequest, Provider, Result};
+use tenferro_runtime::{Engine, Preparation, PrepareRequest, Provider, Result};
 
 use crate::command::command;
 use crate::dtypes::{numeric, ordered};
@@ -20,12 +20,13 @@ impl Provider for CpuProvider {
         let (Some(op), Some(output)) = (request.core_op(), request.outputs().first()) else {
             return Ok(Preparation::Unsupported);
         };
-        let dtype = request.inputs().last().map_or(output.dtype, |operand| operand.dtype);
+        let data = (0..).zip(request.inputs()).find(|(i, _)| op.row().control(*i).is_none());
+        let dtype = data.map_or(output.dtype, |(_, operand)| operand.dtype);
         let (needs, choose): (_, fn(&_, _, &_) -> _) = match op.class() {
             OpClass::Elementwise => (request.metadata(), elementwise),
             OpClass::Reduction => (request.metadata(), reduction),
             OpClass::Creation => (request.metadata(), placement),
-            OpClass::Movement => (request.extents(), placement),
+            OpClass::Movement => (request.attributes(), placement),
             OpClass::Layout => return Ok(Preparation::Unsupported),
         };
         request.with(needs, || Ok(choose(op, dtype, request).unwrap_or(Preparation::Unsupported)))
@@ -46,11 +47,16 @@ fn reduction(op: &CoreOp, dtype: DType, _: &PrepareRequest<'_>) -> Option<Prepar
     let name = op.name();
     match op {
         CoreOp::Sum { axes } => numeric!(dtype, T => reducing::<T>(name, axes, reduce::sum())),
+        CoreOp::Prod { axes } => numeric!(dtype, T => reducing::<T>(name, axes, reduce::product())),
+        CoreOp::Any { axes } => (dtype == DType::Bool).then(|| reducing(name, axes, reduce::any())),
+        CoreOp::All { axes } => (dtype == DType::Bool).then(|| reducing(name, axes, reduce::all())),
         CoreOp::Max { axes } => ordered!(dtype, T => reducing::<T>(name, axes, reduce::max())),
         CoreOp::Min { axes } => ordered!(dtype, T => reducing::<T>(name, axes, reduce::min())),
         CoreOp::ArgMax { axis } => ordered!(dtype, T => finding(name, *axis, |a: T, b| a > b)),
         CoreOp::ArgMin { axis } => ordered!(dtype, T => finding(name, *axis, |a: T, b| a < b)),
-        CoreOp::CumSum { axis } => numeric!(dtype, T => scanning::<T>(name, *axis)),
+        CoreOp::CumSum { axis } => numeric!(dtype, T => cumulating(name, *axis, T::add)),
+        CoreOp::CumProd { axis } => numeric!(dtype, T => cumulating(name, *axis, T::mul)),
+        CoreOp::LinearRecurrence { axis } => numeric!(dtype, T => recurring::<T>(name, *axis)),
         _ => None,
     }
 }
@@ -78,8 +84,44 @@ fn placement(op: &CoreOp, dtype: DType, request: &PrepareRequest<'_>) -> Option<
                 movement::pad::<T>(&engine.workers, (&low, &steps), inputs, output)
             })))
         }
+        CoreOp::Tril { row, column, k } => {
+            Some(with_dtype!(dtype, T => triangle::<T>(name, [*row, *column], *k, true)))
+        }
+        CoreOp::Triu { row, column, k } => {
+            Some(with_dtype!(dtype, T => triangle::<T>(name, [*row, *column], *k, false)))
+        }
+        CoreOp::Gather { axis } => {
+            let along = (name, *axis as usize);
+            Some(with_dtype!(dtype, T => command(name, move |engine, inputs, output| {
+                movement::gather_along::<T>(&engine.workers, along, inputs, output)
+            })))
+        }
+        CoreOp::Scatter { axis } => Some(with_dtype!(dtype, T => scattering(name, *axis, |_: T, update: T| update))),
+        CoreOp::ScatterAdd { axis } => numeric!(dtype, T => scattering(name, *axis, T::add)),
+        CoreOp::DynamicSlice { .. } => Some(with_dtype!(dtype, T => command(name, |engine, inputs, output| {
+            movement::dynamic_slice::<T>(&engine.workers, inputs, output)
+        }))),
+        CoreOp::DynamicUpdateSlice => Some(with_dtype!(dtype, T => command(name, |engine, inputs, output| {
+            movement::dynamic_update_slice::<T>(&engine.workers, inputs, output)
+        }))),
         _ => None,
     }
+}
+
+fn triangle<T: Scalar>(name: &'static str, axes: [u32; 2], k: i64, lower: bool) -> Preparation {
+    let axes = axes.map(|axis| axis as usize);
+    command(name, move |engine, inputs, output| {
+        movement::triangle::<T>(&engine.workers, (axes, k, lower), &inputs[0], output)
+    })
+}
+
+fn scattering<T: Scalar>(
+    name: &'static str,
+    axis: u32,
+    combine: impl Fn(T, T) -> T + Copy + Send + Sync + 'static,
+) -> Preparation {
+    let along = (name, axis as usize);
+    command(name, move |engine, inputs, output| movement::scatter::<T>(&engine.workers, along, combine, inputs, output))
 }
 
 /// The axes of a view that stay, and those that are reduced.
@@ -113,12 +155,34 @@ fn finding<T: Scalar>(
     })
 }
 
-fn scanning<T: Arithmetic>(name: &'static str, axis: u32) -> Preparation {
+/// The extent of an axis, and the number of entries from one index along it to the next.
+fn run_of(output: &Tensor, axis: u32) -> (usize, usize) {
+    let (below, rest) = output.shape().split_at(axis as usize);
+    (rest[0], below.iter().product())
+}
+
+fn cumulating<T: Arithmetic>(
+    name: &'static str,
+    axis: u32,
+    combine: impl Fn(T, T) -> T + Copy + Send + Sync + 'static,
+) -> Preparation {
     command(name, move |engine, inputs, output| {
         movement::copy_view::<T>(&engine.workers, &inputs[0], output)?;
-        let extent = output.shape()[axis as usize];
-        let inner = output.shape()[..axis as usize].iter().product();
-        reduce::cumulative_sum(&engine.workers, extent, inner, output.as_mut_slice::<T>()?);
+        let run = run_of(output, axis);
+        reduce::scan(&engine.workers, run, output.as_mut_slice()?, |previous, own, _| combine(previous, own));
+        Ok(())
+    })
+}
+
+fn recurring<T: Arithmetic>(name: &'static str, axis: u32) -> Preparation {
+    command(name, move |engine, inputs, output| {
+        movement::copy_view::<T>(&engine.workers, &inputs[1], output)?;
+        let mut factors = engine.allocate(output.dtype(), output.shape())?;
+        movement::copy_view::<T>(&engine.workers, &inputs[0], &mut factors)?;
+        let run = run_of(output, axis);
+        let a = factors.as_slice::<T>()?;
+        reduce::scan(&engine.workers, run, output.as_mut_slice()?, |z, b, position| a[position].mul(z).add(b));
+        engine.recycle(factors);
         Ok(())
     })
 }

@@ -7,18 +7,22 @@
 
 mod apply;
 mod cost;
+mod dot_general;
 mod notation;
 mod op;
 mod planning;
 mod report;
 mod rules;
 mod subscripts;
+mod text;
 mod tree;
 
 pub use apply::{einsum, einsum_with};
+pub use dot_general::dot_general;
 pub use notation::{EinsumNotation, NotationError, SizeRule};
 pub use op::{EinsumOp, FAMILY_ID};
 pub use planning::{OPTIMAL_LIMIT, PlanSpec};
 pub use rules::ad_rules;
 pub use subscripts::Subscripts;
+pub use text::EinsumPayloads;
 pub use tree::{Access, ContractionTree, Labels, Step, StepOperand};

@@ -1,6 +1,7 @@
 //! The contraction tree: what an executor does, step by step, for known extents.
 
 use smallvec::SmallVec;
+use tenferro_core::{Error, Result};
 
 use crate::cost::{Holders, Network, product};
 use crate::op::EinsumOp;
@@ -151,6 +152,21 @@ impl ContractionTree {
     /// The sum of the costs of the steps: multiplications, nearly.
     pub fn cost(&self) -> f64 {
         self.steps.iter().map(|step| step.cost).sum()
+    }
+
+    /// Refuses a tree with a result that memory cannot address; its cost is a number all the same.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`] with the shape of the result.
+    pub fn check_sizes(&self) -> Result<()> {
+        for step in &self.steps {
+            let shape: Vec<usize> = step.labels.iter().map(|&label| self.extents[label as usize]).collect();
+            let size = shape.iter().filter(|&&extent| extent != 0).try_fold(1usize, |size, &n| size.checked_mul(n));
+            if size.is_none_or(|size| isize::try_from(size).is_err()) {
+                return Err(Error::Overflow { op: "einsum".into(), shape });
+            }
+        }
+        Ok(())
     }
 
     /// The number of elements of the largest result of a step.

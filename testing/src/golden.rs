@@ -18,9 +18,20 @@ pub struct Record(pub Value);
 /// # Panics
 /// When the file cannot be read.
 pub fn records(file: &str) -> Vec<Record> {
-    let path = folder().join(file);
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let record = |line: &str| Record(serde_json::from_str(line).unwrap_or_else(|e| panic!("{file}: {e}")));
+    read(&folder().join(file))
+}
+
+/// All records of operations that the golden data do not have; `testing/own/make.py` wrote them.
+///
+/// # Panics
+/// When the file cannot be read.
+pub fn own_records() -> Vec<Record> {
+    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("own/operations.jsonl"))
+}
+
+fn read(path: &Path) -> Vec<Record> {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let record = |line: &str| Record(serde_json::from_str(line).unwrap_or_else(|e| panic!("{}: {e}", path.display())));
     text.lines().map(record).collect()
 }
 

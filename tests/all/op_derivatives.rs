@@ -1,6 +1,7 @@
 //! Every differentiable core operation: forward against central differences, reverse against forward, second order
 //! against differences of gradients, in all float dtypes, with zero extents and scalars.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tenferro::ad::{self, AdContext};
@@ -9,7 +10,7 @@ use tenferro::prelude::*;
 use tenferro::program::composite;
 use tenferro::program::ops::{Comparison, CoreOp};
 use tenferro::program::shape::SymDim;
-use tenferro::program::{ProgramBuilder, SemanticProgram, ValueId};
+use tenferro::program::{ProgramBuilder, SemanticProgram, ValueId, ValueMeta};
 
 type Build = fn(&mut ProgramBuilder, &[ValueId]) -> tenferro_core::Result<ValueId>;
 
@@ -35,6 +36,17 @@ fn dims(list: &[i64]) -> std::borrow::Cow<'static, [SymDim]> {
     list.iter().map(|&d| SymDim::constant(d)).collect()
 }
 
+/// A constant operand of indices.
+fn indices(b: &mut ProgramBuilder, values: &[i64], shape: &[i64]) -> tenferro_core::Result<ValueId> {
+    let mut entries = vec![b.zeros(&ValueMeta::new(DType::I64, dims(&[0])))?];
+    for &value in values {
+        let value = b.constant(value.into())?;
+        entries.push(b.reshape(value, &dims(&[1]))?);
+    }
+    let list = b.op(CoreOp::Concatenate { axis: 0 }, &entries)?;
+    b.reshape(list, &dims(shape))
+}
+
 fn cases() -> Vec<Case> {
     vec![
         case("neg", ONE, true, |b, v| b.neg(v[0])),
@@ -49,10 +61,27 @@ fn cases() -> Vec<Case> {
         case("sin", ONE, true, |b, v| b.sin(v[0])),
         case("cos", ONE, true, |b, v| b.cos(v[0])),
         case("tan", ONE, true, |b, v| b.tan(v[0])),
+        case("asin", ONE, true, |b, v| {
+            let x = halved(b, v[0])?;
+            b.asin(x)
+        }),
+        case("acos", ONE, true, |b, v| {
+            let x = halved(b, v[0])?;
+            b.acos(x)
+        }),
+        case("atan", ONE, true, |b, v| b.atan(v[0])),
+        case("sinh", ONE, true, |b, v| b.sinh(v[0])),
+        case("cosh", ONE, true, |b, v| b.cosh(v[0])),
         case("tanh", ONE, true, |b, v| b.tanh(v[0])),
         case("sqrt", ONE, true, |b, v| b.sqrt(v[0])),
         case("rsqrt", ONE, true, |b, v| b.rsqrt(v[0])),
+        case("cbrt", ONE, false, |b, v| b.cbrt(v[0])),
         case("erf", ONE, false, |b, v| b.erf(v[0])),
+        case("erfc", ONE, false, |b, v| b.erfc(v[0])),
+        case("floor", ONE, false, |b, v| {
+            let whole = b.floor(v[0])?;
+            b.mul(whole, v[0])
+        }),
         case("conj", ONE, true, |b, v| b.conj(v[0])),
         case("real", ONE, true, |b, v| b.real(v[0])),
         case("imag", ONE, true, |b, v| b.imag(v[0])),
@@ -64,6 +93,12 @@ fn cases() -> Vec<Case> {
         case("div", TWO, true, |b, v| b.div(v[0], v[1])),
         case("rem", TWO, false, |b, v| b.rem(v[0], v[1])),
         case("pow", TWO, true, |b, v| b.pow(v[0], v[1])),
+        case("atan2", TWO, false, |b, v| b.atan2(v[0], v[1])),
+        case("complex", TWO, false, |b, v| b.complex(v[0], v[1])),
+        case("complex of one", ONE, false, |b, v| {
+            let one = b.constant_like(v[0], 1.0)?;
+            b.complex(one, v[0])
+        }),
         case("maximum", TWO, false, |b, v| b.maximum(v[0], v[1])),
         case("minimum", TWO, false, |b, v| b.minimum(v[0], v[1])),
         case("select", TWO, false, |b, v| {
@@ -84,12 +119,70 @@ fn cases() -> Vec<Case> {
             let op = CoreOp::Pad { low: dims(&[1, -1]), high: dims(&[-1, 2]), interior: vec![2, 0].into() };
             b.op(op, &v[..2])
         }),
+        case("tril", &[&[2, 4, 3]], true, |b, v| b.tril(v[0], [1, 2], -1)),
+        case("triu", &[&[4, 3, 2]], true, |b, v| b.triu(v[0], [1, 0], 1)),
+        case("take", &[&[2, 3, 2]], true, |b, v| {
+            let indices = indices(b, &[2, 0, 2, 1], &[2, 2])?;
+            b.take(v[0], indices, 1)
+        }),
+        case("take of one", &[&[3]], true, |b, v| {
+            let index = indices(b, &[1], &[])?;
+            b.take(v[0], index, 0)
+        }),
+        case("take of none", &[&[2, 3]], true, |b, v| {
+            let none = indices(b, &[], &[0])?;
+            b.take(v[0], none, 0)
+        }),
+        case("gather", &[&[3, 2]], true, |b, v| {
+            let indices = indices(b, &[2, 0, 2, 2, 1, 1, 1, 0], &[4, 2])?;
+            b.gather(v[0], indices, 0)
+        }),
+        case("scatter_add", &[&[3, 2], &[4, 2]], true, |b, v| {
+            let indices = indices(b, &[2, 0, 2, 2, 1, 1, 1, 0], &[4, 2])?;
+            b.scatter_add(v[0], indices, v[1], 0)
+        }),
+        case("scatter_add of slices", &[&[2, 3], &[2, 4]], true, |b, v| {
+            let indices = indices(b, &[1, 1, 0, 1], &[4])?;
+            b.scatter_add(v[0], indices, v[1], 1)
+        }),
+        case("scatter", &[&[3, 2], &[4, 2]], true, |b, v| {
+            let indices = indices(b, &[2, 0, 2, 2, 1, 1, 1, 0], &[4, 2])?;
+            b.scatter(v[0], indices, v[1], 0)
+        }),
+        case("scatter of slices", &[&[2, 3, 2], &[2, 4, 2]], true, |b, v| {
+            let indices = indices(b, &[1, 1, 0, 1], &[4])?;
+            b.scatter(v[0], indices, v[1], 1)
+        }),
+        case("scatter empty", &[&[0, 3], &[0, 2]], true, |b, v| {
+            let indices = indices(b, &[1, 1], &[2])?;
+            b.scatter(v[0], indices, v[1], 1)
+        }),
+        case("dynamic_slice", &[&[5, 4]], true, |b, v| {
+            let starts = indices(b, &[-3, 9], &[2])?;
+            b.dynamic_slice(v[0], starts, &dims(&[3, 2]))
+        }),
+        case("dynamic_slice scalar", SCALAR, true, |b, v| {
+            let starts = indices(b, &[], &[0])?;
+            b.dynamic_slice(v[0], starts, &[])
+        }),
+        case("dynamic_update_slice", &[&[5, 4], &[3, 2]], true, |b, v| {
+            let starts = indices(b, &[1, 9], &[2])?;
+            b.dynamic_update_slice(v[0], v[1], starts)
+        }),
+        case("extract_diag of a rectangle", &[&[2, 5, 3]], true, |b, v| b.extract_diag(v[0], 1, 2, -1)),
+        case("embed_diag beside", ONE, true, |b, v| b.embed_diag(v[0], 2)),
         case("concatenate", &[&[2, 3], &[1, 3]], true, |b, v| b.op(CoreOp::Concatenate { axis: 0 }, &v[..2])),
         case("sum", &[&[2, 3, 2]], true, |b, v| b.sum(v[0], &[0, 2])),
         case("sum empty", EMPTY, true, |b, v| b.sum(v[0], &[0])),
+        case("prod", ONE, true, |b, v| b.prod(v[0], &[1])),
+        case("prod of all", &[&[2, 3, 2]], true, |b, v| b.prod(v[0], &[0, 1, 2])),
+        case("prod empty", EMPTY, true, |b, v| b.prod(v[0], &[0])),
         case("max", ONE, false, |b, v| b.max(v[0], &[1])),
         case("min", ONE, false, |b, v| b.min(v[0], &[0, 1])),
-        case("cumsum", ONE, true, |b, v| b.op(CoreOp::CumSum { axis: 1 }, &v[..1])),
+        case("cumsum", ONE, true, |b, v| b.cumsum(v[0], 1)),
+        case("cumprod", ONE, true, |b, v| b.cumprod(v[0], 1)),
+        case("cumprod empty", EMPTY, true, |b, v| b.cumprod(v[0], 0)),
+        case("linear_recurrence", TWO, true, |b, v| b.linear_recurrence(v[0], v[1], 1)),
         case("sigmoid", ONE, true, |b, v| composite::sigmoid(b, v[0])),
         case("softplus", ONE, false, |b, v| composite::softplus(b, v[0])),
         case("silu", ONE, false, |b, v| composite::silu(b, v[0])),
@@ -97,12 +190,43 @@ fn cases() -> Vec<Case> {
         case("gelu", ONE, false, |b, v| composite::gelu(b, v[0])),
         case("gelu_tanh", ONE, false, |b, v| composite::gelu_tanh(b, v[0])),
         case("mean", ONE, true, |b, v| composite::mean(b, v[0], &[1])),
+        case("var", ONE, true, |b, v| composite::var(b, v[0], &[1], 1)),
+        case("std", ONE, true, |b, v| composite::std(b, v[0], &[0, 1], 0)),
+        case("layer_norm", &[&[2, 3], &[3], &[3]], false, |b, v| {
+            composite::layer_norm(b, v[0], Some(v[1]), Some(v[2]), &[1], 1e-5)
+        }),
+        case("rms_norm", &[&[2, 3], &[2]], false, |b, v| composite::rms_norm(b, v[0], Some(v[1]), &[0], 1e-5)),
+        case("masked_softmax", ONE, false, |b, v| {
+            let column = b.op(CoreOp::Iota { shape: dims(&[2, 3]), axis: 1, dtype: DType::I64 }, &[])?;
+            let one = b.constant_like(column, 1.0)?;
+            let mask = b.compare(Comparison::Ne, column, one)?;
+            composite::masked_softmax(b, v[0], mask, &[1])
+        }),
         case("logsumexp", ONE, false, |b, v| composite::logsumexp(b, v[0], &[1])),
         case("softmax", ONE, false, |b, v| composite::softmax(b, v[0], &[0])),
         case("log_softmax", ONE, false, |b, v| composite::log_softmax(b, v[0], &[0, 1])),
         case("einsum", &[&[2, 3], &[3, 2]], true, |b, v| tenferro::einsum::einsum(b, "ij,jk->ik", &v[..2])),
+        case("dot_general", &[&[2, 3, 2], &[3, 2, 2]], true, |b, v| {
+            tenferro::einsum::dot_general(b, v[0], v[1], &[(1, 0)], &[(2, 1)])
+        }),
         case("einsum diagonal", SQUARE, true, |b, v| tenferro::einsum::einsum(b, "ii,ij->jj", &[v[0], v[0]])),
     ]
+}
+
+fn halved(b: &mut ProgramBuilder, x: ValueId) -> tenferro_core::Result<ValueId> {
+    let half = b.constant_like(x, 0.5)?;
+    b.mul(x, half)
+}
+
+/// The names of all core operations in the cases.
+pub fn operations() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for case in cases() {
+        // some operations change nothing of real numbers and are left out of their programs
+        let dtype = if case.complex { DType::C64 } else { DType::F64 };
+        names.extend(program(&case, dtype).nodes().iter().map(|node| node.op.name().to_string()));
+    }
+    names
 }
 
 fn context() -> AdContext {
@@ -209,32 +333,35 @@ fn central(
 }
 
 fn check(case: &Case, dtype: DType, session: &mut Session) {
+    let x: Vec<Tensor> = case.shapes.iter().zip(1..).map(|(shape, seed)| positive(dtype, shape, seed)).collect();
+    check_at(case, &x, dtype, session);
+}
+
+/// The checks at a point.
+fn check_at(case: &Case, x: &[Tensor], dtype: DType, session: &mut Session) {
     let what = format!("{} of {dtype}", case.name);
     let single = matches!(dtype, DType::F32 | DType::C32);
     let (h, difference, exact) = if single { (1e-2, 2e-2, 2e-4) } else { (1e-5, 1e-7, 1e-11) };
-    let seeded = |seed: u64, map: fn(DType, &[usize], u64) -> Tensor| -> Vec<Tensor> {
-        case.shapes.iter().zip(seed..).map(|(shape, seed)| map(dtype, shape, seed)).collect()
-    };
     let any = |dtype, shape: &[usize], seed| numbers(dtype, shape, seed, Complex64::new);
-    let (x, t) = (seeded(1, positive), seeded(10, any));
+    let t: Vec<Tensor> = case.shapes.iter().zip(10..).map(|(shape, seed)| any(dtype, shape, seed)).collect();
     let wrt: Vec<usize> = (0..case.shapes.len()).collect();
     let primal = program(case, dtype);
 
     let jvp = ad::jvp(&primal, &wrt, &context()).unwrap();
-    let forward = run(session, &jvp, &[&x, &t]);
-    assert_close(&format!("{what}: forward"), &forward[1..], &central(session, &primal, &x, &t, h), difference);
+    let forward = run(session, &jvp, &[x, &t]);
+    assert_close(&format!("{what}: forward"), &forward[1..], &central(session, &primal, x, &t, h), difference);
 
     let ct = vec![any(forward[0].dtype(), forward[0].shape(), 20)];
     let vjp = ad::vjp(&primal, &wrt, &context()).unwrap();
-    let reverse = run(session, &vjp, &[&x, &ct]);
+    let reverse = run(session, &vjp, &[x, &ct]);
     let (left, right) = (inner(&ct, &forward[1..]), inner(&reverse[1..], &t));
     assert!((left - right).abs() <= exact * (1.0 + left.abs()), "{what}: <ct, Jt> = {left}, <J'ct, t> = {right}");
 
     let scalar = weighted_square(&primal, &ct[0]);
     let gradient = ad::grad(&scalar, &wrt, &context()).unwrap();
     let hvp = ad::hvp(&scalar, &wrt, &context()).unwrap();
-    let product = run(session, &hvp, &[&x, &t]);
-    let expected = central(session, &gradient, &x, &t, h);
+    let product = run(session, &hvp, &[x, &t]);
+    let expected = central(session, &gradient, x, &t, h);
     assert_close(&format!("{what}: second order"), &product, &expected, difference * 10.0);
 }
 
@@ -274,6 +401,29 @@ fn every_operation_agrees_with_differences_in_every_float_dtype() {
             };
             for &dtype in dtypes {
                 check(&case, dtype, &mut session);
+            }
+        }
+    }
+}
+
+#[test]
+fn products_are_right_where_entries_are_zero() {
+    let cases = [
+        case("prod", ONE, true, |b, v| b.prod(v[0], &[1])),
+        case("prod of all", ONE, true, |b, v| b.prod(v[0], &[0, 1])),
+        case("cumprod", ONE, true, |b, v| b.cumprod(v[0], 1)),
+        case("linear_recurrence", TWO, true, |b, v| b.linear_recurrence(v[0], v[1], 1)),
+    ];
+    for mut session in [Session::reference(), Session::cpu()] {
+        for case in &cases {
+            for dtype in [DType::F64, DType::C64] {
+                // no zero, one, two, and nothing else in a row
+                for zeros in [&[][..], &[0], &[2, 1], &[0, 2], &[0, 2, 4]] {
+                    let mut values = to_complex(&positive(dtype, &[2, 3], 5));
+                    zeros.iter().for_each(|&at| values[at] = 0.0.into());
+                    let x = vec![from_complex(dtype, &[2, 3], &values); case.shapes.len()];
+                    check_at(case, &x, dtype, &mut session);
+                }
             }
         }
     }
@@ -325,4 +475,75 @@ fn composites_are_finite_and_right_at_extremes() {
         assert_eq!(results[0].item::<f64>().unwrap(), value);
         assert_eq!(results[1].to_vec_col_major::<f64>().unwrap(), gradient);
     }
+}
+
+/// The value of a function of `f64[n]` and the gradient of the sum of its entries weighted 1, 2, ..
+fn weighted(x: &[f64], build: Build) -> (Vec<f64>, Vec<f64>) {
+    let mut b = ProgramBuilder::new("weighted");
+    let v = b.input("x", DType::F64, &[x.len().into()]).unwrap();
+    let value = build(&mut b, &[v]).unwrap();
+    let program = b.finish(&[(None, value)]).unwrap();
+    let x = Tensor::from_vec_col_major([x.len()], x.to_vec()).unwrap();
+    let vjp = ad::vjp(&program, &[0], &context()).unwrap();
+    let value = run(&mut Session::cpu(), &program, &[std::slice::from_ref(&x)]).remove(0);
+    let weights = (1..=value.len()).map(|i| i as f64).collect();
+    let ct = Tensor::from_vec_col_major(value.shape(), weights).unwrap();
+    let gradient = run(&mut Session::cpu(), &vjp, &[&[x, ct]]).remove(1);
+    (value.to_vec_col_major().unwrap(), gradient.to_vec_col_major().unwrap())
+}
+
+#[test]
+fn normalisations_are_finite_and_right_at_extremes() {
+    const INF: f64 = f64::INFINITY;
+    let mask_middle: Build = |b, v| {
+        let index = b.op(CoreOp::Iota { shape: dims(&[3]), axis: 0, dtype: DType::I64 }, &[])?;
+        let one = b.constant_like(index, 1.0)?;
+        let mask = b.compare(Comparison::Ne, index, one)?;
+        composite::masked_softmax(b, v[0], mask, &[0])
+    };
+    let mask_all: Build = |b, v| {
+        let mask = b.compare(Comparison::Ne, v[0], v[0])?;
+        composite::masked_softmax(b, v[0], mask, &[0])
+    };
+    type Case = (Build, &'static [f64], &'static [f64], &'static [f64]);
+    let cases: [Case; 10] = [
+        (mask_middle, &[1.0, INF, 1.0], &[0.5, 0.0, 0.5], &[-0.5, 0.0, 0.5]),
+        (mask_middle, &[1e3, f64::NAN, -1e3], &[1.0, 0.0, 0.0], &[0.0; 3]),
+        (mask_middle, &[-INF, 1.0, -INF], &[0.0; 3], &[0.0; 3]),
+        (mask_all, &[1.0, 2.0], &[0.0; 2], &[0.0; 2]),
+        (|b, v| composite::std(b, v[0], &[0], 0), &[3.0; 2], &[0.0], &[0.0; 2]),
+        (|b, v| composite::std(b, v[0], &[0], 0), &[1e300, -1e300], &[1e300], &[0.5, -0.5]),
+        (|b, v| composite::std(b, v[0], &[0], 0), &[1e-310, -1e-310], &[1e-310], &[0.5, -0.5]),
+        (|b, v| composite::rms_norm(b, v[0], None, &[0], 1e-6), &[1e300, -1e300], &[1.0, -1.0], &[1.5e-300; 2]),
+        (|b, v| composite::layer_norm(b, v[0], None, None, &[0], 1e-6), &[1e300, -1e300], &[1.0, -1.0], &[0.0; 2]),
+        (|b, v| composite::rms_norm(b, v[0], None, &[0], 1.0), &[0.0, 1e-320], &[0.0, 1e-320], &[1.0, 2.0]),
+    ];
+    for (i, (build, x, value, gradient)) in cases.into_iter().enumerate() {
+        let (v, g) = weighted(x, build);
+        // subnormal numbers have few digits
+        let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * b.abs());
+        assert!(near(&v, value), "case {i}: value {v:?}, not {value:?}");
+        assert!(near(&g, gradient), "case {i}: gradient {g:?}, not {gradient:?}");
+    }
+}
+
+#[test]
+fn a_sample_without_a_degree_of_freedom_has_no_variance() {
+    assert!(weighted(&[1.0], |b, v| composite::var(b, v[0], &[0], 1)).0[0].is_nan());
+    assert_eq!(weighted(&[1.0, 3.0], |b, v| composite::var(b, v[0], &[0], 1)).0, [2.0]);
+}
+
+#[test]
+fn one_hot_marks_indices_and_nothing_for_those_outside() {
+    let mut b = ProgramBuilder::new("one_hot");
+    let i = b.input("i", DType::I64, &[3.into()]).unwrap();
+    let hot = composite::one_hot(&mut b, i, &2.into(), DType::F64).unwrap();
+    let x = b.input("x", DType::F64, &[3.into()]).unwrap();
+    let refused = composite::one_hot(&mut b, x, &2.into(), DType::F64).unwrap_err().to_string();
+    assert_eq!(refused, "one_hot: `indices` is f64, expected i32 or i64");
+    let program = b.finish(&[(None, hot)]).unwrap();
+    let indices = Tensor::from_vec_col_major([3], vec![1i64, 0, 2]).unwrap();
+    let x = Tensor::zeros(DType::F64, [3]).unwrap();
+    let result = run(&mut Session::cpu(), &program, &[&[indices, x]]).remove(0);
+    assert_eq!(result.to_vec_row_major::<f64>().unwrap(), [0.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
 }

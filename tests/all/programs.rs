@@ -60,7 +60,7 @@ fn an_input_is_differentiated_by_once() {
     let x = b.input("x", DType::F64, &[]).unwrap();
     let program = b.finish(&[(None, x)]).unwrap();
     let error = ad::grad(&program, &[0, 0], &AdContext::new()).unwrap_err().to_string();
-    assert!(error.contains("names input 0 twice"), "{error}");
+    assert!(error.contains("twice"), "{error}");
 }
 
 #[test]

@@ -83,7 +83,7 @@ const _: () = {
                 ]),
                 outputs: B(&[output(3), output(6)]),
                 guards: B(&[]),
-                fingerprint: Fingerprint(0x2adb7be392b3d5b1e58770e0d5468dd0),
+                fingerprint: Fingerprint(0xaf2845f364a63a7238abc9578e2eeaa0),
             },
         };
         pub(super) static VJP: KernelProgram = KernelProgram {
@@ -101,7 +101,7 @@ const _: () = {
                 ]),
                 outputs: B(&[output(3), named("d_x", 6)]),
                 guards: B(&[]),
-                fingerprint: Fingerprint(0x54feb6c1ef1dd7ff6263f72a78929849),
+                fingerprint: Fingerprint(0xd5e258e240778eeee9d88248ec33891a),
             },
         };
         pub(super) static GRAD: KernelProgram = KernelProgram {
@@ -118,7 +118,7 @@ const _: () = {
                 ]),
                 outputs: B(&[named("d_x", 4)]),
                 guards: B(&[]),
-                fingerprint: Fingerprint(0xafb6d066efa7b8ef84b154f8a3b94940),
+                fingerprint: Fingerprint(0x16d6c8fb2afc5b792aec9ca9188276fa),
             },
         };
         pub(super) static VALUE_AND_GRAD: KernelProgram = KernelProgram {
@@ -136,7 +136,7 @@ const _: () = {
                 ]),
                 outputs: B(&[output(2), named("d_x", 5)]),
                 guards: B(&[]),
-                fingerprint: Fingerprint(0x199c6dfac010fe28bc60d4b12bedb9b3),
+                fingerprint: Fingerprint(0xeef16f2e3c5ea6e1b17d5772a2f2ad5a),
             },
         };
         pub(super) static HVP: KernelProgram = KernelProgram {
@@ -153,7 +153,7 @@ const _: () = {
                 ]),
                 outputs: B(&[named("d_x", 5)]),
                 guards: B(&[]),
-                fingerprint: Fingerprint(0x146fa1dae2db48a179bb2e9bdcc4827a),
+                fingerprint: Fingerprint(0x25d9e096895f8b379903566c13c71f91),
             },
         };
     }

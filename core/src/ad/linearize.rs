@@ -1,10 +1,22 @@
 //! Linearisation: a program and its tangents side by side.
 
 use super::AdContext;
+use super::checkpoint::Checkpoint;
+use super::pullback::Pullback;
+use super::rules::check_count;
 use crate::error::{Error, Result};
-use crate::extension::EffectDeclaration;
+use crate::extension::{EffectDeclaration, ExtensionRef};
 use crate::ops::{Derivative, Linearize};
 use crate::program::{Op, ProgramBuilder, SemanticProgram, ValueId};
+
+/// What becomes of the tangents.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// They are results.
+    Forward,
+    /// They are transposed.
+    Reverse,
+}
 
 /// The outputs of a program and their tangents, `None` where zero.
 pub(super) struct Linearized {
@@ -19,54 +31,58 @@ pub(super) fn linearize(
     program: &SemanticProgram,
     inputs: &[ValueId],
     tangents: &[Option<ValueId>],
+    mode: Mode,
     ctx: &AdContext,
 ) -> Result<Linearized> {
     // Tangents by value of `program`; the copy visits its nodes in order.
     let mut known = tangents.to_vec();
     let mut nodes = program.nodes().iter();
-    let outputs = b.copy(program, inputs, &mut |b, copied| {
-        let Some(node) = nodes.next() else { return Ok(()) };
+    let outputs = b.copy(program, inputs, "", &mut |b, op, operands| {
+        let results = b.apply(op.clone(), operands)?;
+        let Some(node) = nodes.next() else { return Ok(results) };
         let of_inputs: Vec<Option<ValueId>> = node.inputs.iter().map(|v| known[v.index()]).collect();
         if of_inputs.iter().all(Option::is_none) {
-            known.extend(copied.outputs.iter().map(|_| None));
-            return Ok(());
+            known.extend(results.iter().map(|_| None));
+            return Ok(results);
         }
-        let of_outputs = match copied.op {
+        let of_outputs = match op {
             Op::Core(op) => vec![match op.row().derivative {
                 Derivative::Zero(_) => None,
                 Derivative::Linear(_) => of_inputs[0].map(|t| b.op(op.clone(), &[t])).transpose()?,
-                Derivative::Multilinear(rule, _) | Derivative::Nonlinear(rule) => rule(&mut Linearize {
-                    b,
-                    op,
-                    inputs: copied.inputs,
-                    output: copied.outputs[0],
-                    tangents: &of_inputs,
-                })?,
-            }],
-            Op::Extension(op) => {
-                let family = op.family_id();
-                if op.effects() != EffectDeclaration::Declared(&[]) {
-                    let message = format!("has effects; derivatives of `{family}` are not defined");
-                    return Err(Error::argument(family, "effects", message));
+                Derivative::Multilinear(rule, _) | Derivative::Nonlinear(rule) => {
+                    rule(&mut Linearize { b, op, inputs: operands, output: results[0], tangents: &of_inputs })?
                 }
-                let rule = ctx.rules().linearize(family)?;
-                let tangents = rule.linearize(b, &**op, copied.inputs, copied.outputs, &of_inputs)?;
-                check_count(family, "linearize", tangents.len(), copied.outputs.len())?;
-                tangents
-            }
+            }],
+            Op::Extension(op) => extension(b, op, operands, &results, &of_inputs, mode, ctx)?,
         };
         known.extend(of_outputs);
-        Ok(())
+        Ok(results)
     })?;
     let tangents = program.outputs().iter().map(|o| known[o.value.index()]).collect();
     Ok(Linearized { outputs, tangents })
 }
 
-/// A rule answers for every value it was asked about.
-pub(super) fn check_count(family: &str, role: &str, actual: usize, expected: usize) -> Result<()> {
-    if actual == expected {
-        return Ok(());
+fn extension(
+    b: &mut ProgramBuilder,
+    op: &ExtensionRef,
+    inputs: &[ValueId],
+    outputs: &[ValueId],
+    tangents: &[Option<ValueId>],
+    mode: Mode,
+    ctx: &AdContext,
+) -> Result<Vec<Option<ValueId>>> {
+    let family = op.family_id();
+    if op.effects() != EffectDeclaration::Declared(&[]) {
+        return Err(Error::argument(family, "effects", "are not none, so it has no derivative"));
     }
-    let message = format!("gave {actual} values where {expected} were asked for");
-    Err(Error::argument(family.to_string(), format!("{role} rule"), message))
+    let checkpoint = op.as_any().downcast_ref::<Checkpoint>();
+    if mode == Mode::Reverse && (checkpoint.is_some() || ctx.rules().reverses_whole(family)) {
+        return Pullback::record(b, op, inputs, outputs, tangents);
+    }
+    let of_outputs = match checkpoint {
+        Some(checkpoint) => checkpoint.push_forward(b, inputs, tangents, ctx)?,
+        None => ctx.rules().linearize(family)?.linearize(b, &**op, inputs, outputs, tangents)?,
+    };
+    check_count(family, "linearize", outputs.len(), of_outputs.len())?;
+    Ok(of_outputs)
 }

@@ -5,10 +5,17 @@
 //! `dL/dRe(y) + i dL/dIm(y)`, so a holomorphic operation passes it multiplied by its conjugate derivative
 //! (Kreutz-Delgado 2009).
 
+mod checkpoint;
+mod context;
 mod linearize;
+mod pullback;
+mod residual;
 mod rules;
 mod transforms;
 mod transpose;
 
-pub use rules::{AdContext, LinearTransposeRule, LinearizeRule, SemanticExtensionRuleSet};
-pub use transforms::{grad, hvp, jvp, value_and_grad, vjp};
+pub use checkpoint::{checkpoint, expand_checkpoints};
+pub use context::{AdContext, AdContextBuilder, Provenance, Transform, TransformCacheStats};
+pub use residual::{PrimalVjpRequest, ResidualSpec};
+pub use rules::{LinearTransposeRule, LinearizeRule, PrimalVjpRule, SemanticExtensionRuleSet};
+pub use transforms::{grad, grad_optional, hvp, jvp, value_and_grad, vjp, vjp_optional};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
+use super::{PrimalVjpRequest, ResidualSpec};
 use crate::error::{Error, Result};
 use crate::extension::{ExtensionOp, check_family_id};
 use crate::program::{ProgramBuilder, ValueId};
@@ -12,7 +13,7 @@ use crate::program::{ProgramBuilder, ValueId};
 pub trait LinearizeRule: Send + Sync {
     /// The family the rule is for.
     fn family_id(&self) -> &'static str;
-    /// Writes operations that are linear in the tangents; `None` is a zero tangent.
+    /// Writes operations that are linear in the tangents; one tangent a result, `None` where it is zero.
     ///
     /// # Errors
     /// As the builder.
@@ -44,11 +45,32 @@ pub trait LinearTransposeRule: Send + Sync {
     ) -> Result<Vec<Option<ValueId>>>;
 }
 
+/// The role `primal_vjp`: cotangents of the operands straight from those of the results, without a linearisation.
+///
+/// Reverse mode uses it for a family without a `linear_transpose` rule.
+pub trait PrimalVjpRule: Send + Sync {
+    /// The family the rule is for.
+    fn family_id(&self) -> &'static str;
+    /// The operands and results that the rule reads.
+    fn residual_mask(&self) -> ResidualSpec;
+    /// One cotangent an operand, `None` where it is not active or the cotangent is zero.
+    ///
+    /// # Errors
+    /// As the builder; and when a residual is read that the mask does not declare.
+    fn primal_vjp(&self, b: &mut ProgramBuilder, request: &PrimalVjpRequest<'_>) -> Result<Vec<Option<ValueId>>>;
+}
+
+type ByFamily<R> = BTreeMap<&'static str, Arc<R>>;
+
 /// Rules of extension families by family and role. Nothing is global: a context carries the set it uses.
+///
+/// Forward mode needs `linearize`. Reverse mode transposes what `linearize` wrote, which needs `linear_transpose` for
+/// each extension in it; or it uses `primal_vjp` where the family has that and no `linear_transpose`.
 #[derive(Clone, Default)]
 pub struct SemanticExtensionRuleSet {
-    linearize: BTreeMap<&'static str, Arc<dyn LinearizeRule>>,
-    linear_transpose: BTreeMap<&'static str, Arc<dyn LinearTransposeRule>>,
+    linearize: ByFamily<dyn LinearizeRule>,
+    linear_transpose: ByFamily<dyn LinearTransposeRule>,
+    primal_vjp: ByFamily<dyn PrimalVjpRule>,
 }
 
 impl SemanticExtensionRuleSet {
@@ -77,12 +99,34 @@ impl SemanticExtensionRuleSet {
         Ok(self)
     }
 
+    /// Adds, or replaces, a family's reverse rule.
+    ///
+    /// # Errors
+    /// When the family id is malformed.
+    pub fn with_primal_vjp(mut self, rule: Arc<dyn PrimalVjpRule>) -> Result<Self> {
+        check_family_id(rule.family_id())?;
+        self.primal_vjp.insert(rule.family_id(), rule);
+        Ok(self)
+    }
+
     /// The rules of both sets; those of `other` win.
     #[must_use]
     pub fn union(mut self, other: &Self) -> Self {
         self.linearize.extend(other.linearize.iter().map(|(k, v)| (*k, v.clone())));
         self.linear_transpose.extend(other.linear_transpose.iter().map(|(k, v)| (*k, v.clone())));
+        self.primal_vjp.extend(other.primal_vjp.iter().map(|(k, v)| (*k, v.clone())));
         self
+    }
+
+    /// A family and role that both sets have.
+    pub(super) fn conflict(&self, other: &Self) -> Option<(&'static str, &'static str)> {
+        fn common<R: ?Sized>(a: &ByFamily<R>, b: &ByFamily<R>) -> Option<&'static str> {
+            a.keys().copied().find(|family| b.contains_key(family))
+        }
+        let in_role = |family: Option<&'static str>, role| family.map(|family| (family, role));
+        in_role(common(&self.linearize, &other.linearize), "linearize")
+            .or_else(|| in_role(common(&self.linear_transpose, &other.linear_transpose), "linear_transpose"))
+            .or_else(|| in_role(common(&self.primal_vjp, &other.primal_vjp), "primal_vjp"))
     }
 
     pub(super) fn linearize(&self, family: &str) -> Result<&dyn LinearizeRule> {
@@ -92,6 +136,15 @@ impl SemanticExtensionRuleSet {
     pub(super) fn linear_transpose(&self, family: &str) -> Result<&dyn LinearTransposeRule> {
         self.linear_transpose.get(family).map(|r| &**r).ok_or_else(|| missing(family, "linear_transpose"))
     }
+
+    pub(super) fn primal_vjp(&self, family: &str) -> Result<&dyn PrimalVjpRule> {
+        self.primal_vjp.get(family).map(|r| &**r).ok_or_else(|| missing(family, "primal_vjp"))
+    }
+
+    /// Whether reverse mode uses `primal_vjp` for a family: it has that, and nothing to transpose with.
+    pub(super) fn reverses_whole(&self, family: &str) -> bool {
+        self.primal_vjp.contains_key(family) && !self.linear_transpose.contains_key(family)
+    }
 }
 
 impl Debug for SemanticExtensionRuleSet {
@@ -99,6 +152,7 @@ impl Debug for SemanticExtensionRuleSet {
         f.debug_struct("SemanticExtensionRuleSet")
             .field("linearize", &self.linearize.keys())
             .field("linear_transpose", &self.linear_transpose.keys())
+            .field("primal_vjp", &self.primal_vjp.keys())
             .finish()
     }
 }
@@ -107,27 +161,10 @@ fn missing(family: &str, role: &'static str) -> Error {
     Error::MissingRule { family: family.to_string(), role }
 }
 
-/// What derivatives are made with: the rules of extension families.
-#[derive(Clone, Debug, Default)]
-pub struct AdContext {
-    rules: SemanticExtensionRuleSet,
-}
-
-impl AdContext {
-    /// A context without extension rules.
-    pub fn new() -> Self {
-        Self::default()
+/// Refuses a rule's answer that is not one entry a value.
+pub(super) fn check_count(family: &'static str, role: &str, expected: usize, actual: usize) -> Result<()> {
+    if actual == expected {
+        return Ok(());
     }
-
-    /// The context with these rules added.
-    #[must_use]
-    pub fn with_rules(mut self, rules: &SemanticExtensionRuleSet) -> Self {
-        self.rules = self.rules.union(rules);
-        self
-    }
-
-    /// The rules.
-    pub fn rules(&self) -> &SemanticExtensionRuleSet {
-        &self.rules
-    }
+    Err(Error::argument(family, role.to_string(), format!("must give {expected} entries, not {actual}")))
 }

@@ -1,7 +1,7 @@
 //! The transforms: from a program to the program of a derivative.
 
 use super::AdContext;
-use super::linearize::{Linearized, linearize};
+use super::linearize::{Linearized, Mode, linearize};
 use super::transpose::transpose;
 use crate::error::{Error, Result};
 use crate::program::{ProgramBuilder, SemanticProgram, ValueId, ValueMeta};
@@ -28,7 +28,8 @@ type Outputs = Vec<(Option<String>, ValueId)>;
 pub fn jvp(program: &SemanticProgram, wrt: &[usize], ctx: &AdContext) -> Result<SemanticProgram> {
     let mut start = Start::new("jvp", program, wrt)?;
     let tangents = start.tangent_inputs(program, wrt)?;
-    let Linearized { outputs, tangents } = linearize(&mut start.b, program, &start.inputs, &tangents, ctx)?;
+    let Linearized { outputs, tangents } =
+        linearize(&mut start.b, program, &start.inputs, &tangents, Mode::Forward, ctx)?;
     let mut all = named_outputs(program, &outputs);
     for (output, tangent) in tangents.into_iter().enumerate() {
         let meta = start.b.meta(outputs[output]).clone();
@@ -46,7 +47,42 @@ pub fn jvp(program: &SemanticProgram, wrt: &[usize], ctx: &AdContext) -> Result<
 /// # Errors
 /// As [`jvp`].
 pub fn vjp(program: &SemanticProgram, wrt: &[usize], ctx: &AdContext) -> Result<SemanticProgram> {
-    let mut start = Start::new("vjp", program, wrt)?;
+    let (mut start, mut all, gradients) = cotangents_of_inputs("vjp", program, wrt, ctx)?;
+    all.extend(start.all_or_zeros(program, wrt, gradients)?);
+    start.finish(all)
+}
+
+/// As [`vjp`], without the gradients for inputs that the outputs do not depend on; the list says for each input of
+/// `wrt` which output is its gradient.
+///
+/// # Errors
+/// As [`jvp`].
+pub fn vjp_optional(
+    program: &SemanticProgram,
+    wrt: &[usize],
+    ctx: &AdContext,
+) -> Result<(SemanticProgram, Vec<Option<usize>>)> {
+    let (start, all, gradients) = cotangents_of_inputs("vjp", program, wrt, ctx)?;
+    start.finish_present(all, program, wrt, gradients)
+}
+
+/// As [`vjp_optional`], without the program's own outputs.
+pub(super) fn pull_back(
+    program: &SemanticProgram,
+    wrt: &[usize],
+    ctx: &AdContext,
+) -> Result<(SemanticProgram, Vec<Option<usize>>)> {
+    let (start, _, gradients) = cotangents_of_inputs("pull_back", program, wrt, ctx)?;
+    start.finish_present(Outputs::new(), program, wrt, gradients)
+}
+
+fn cotangents_of_inputs(
+    transform: &'static str,
+    program: &SemanticProgram,
+    wrt: &[usize],
+    ctx: &AdContext,
+) -> Result<(Start, Outputs, Vec<Option<ValueId>>)> {
+    let mut start = Start::new(transform, program, wrt)?;
     let mut cotangents = Vec::new();
     for (i, output) in program.outputs().iter().enumerate() {
         let meta = program.output_meta(i);
@@ -63,9 +99,7 @@ pub fn vjp(program: &SemanticProgram, wrt: &[usize], ctx: &AdContext) -> Result<
         });
     }
     let (outputs, gradients) = start.reverse(program, wrt, &cotangents, ctx)?;
-    let mut all = named_outputs(program, &outputs);
-    all.extend(gradients);
-    start.finish(all)
+    Ok((start, named_outputs(program, &outputs), gradients))
 }
 
 /// The gradient of a real scalar. Inputs: the program's. Outputs: the gradient for each input of `wrt`.
@@ -73,8 +107,37 @@ pub fn vjp(program: &SemanticProgram, wrt: &[usize], ctx: &AdContext) -> Result<
 /// # Errors
 /// As [`jvp`]; and when the program does not have exactly one output, a real scalar.
 pub fn grad(program: &SemanticProgram, wrt: &[usize], ctx: &AdContext) -> Result<SemanticProgram> {
-    let (start, _, gradients) = scalar_gradient("grad", program, wrt, ctx)?;
+    let (mut start, _, gradients) = scalar_gradient("grad", program, wrt, ctx)?;
+    let gradients = start.all_or_zeros(program, wrt, gradients)?;
     start.finish(gradients)
+}
+
+/// As [`grad`], without the gradients for inputs that the scalar does not depend on; the list says for each input of
+/// `wrt` which output is its gradient.
+///
+/// # Errors
+/// As [`grad`].
+///
+/// ```
+/// use tenferro_core::{ad, dtype::DType, program::ProgramBuilder};
+/// let mut b = ProgramBuilder::new("partly");
+/// let x = b.input("x", DType::F64, &[])?;
+/// let y = b.input("y", DType::F64, &[])?;
+/// let stopped = b.stop_gradient(x)?;
+/// let z = b.mul(stopped, y)?;
+/// let program = b.finish(&[(None, z)])?;
+/// let (gradient, positions) = ad::grad_optional(&program, &[0, 1], &ad::AdContext::new())?;
+/// assert_eq!(positions, [None, Some(0)]);
+/// assert_eq!(gradient.outputs().len(), 1);
+/// # Ok::<(), tenferro_core::Error>(())
+/// ```
+pub fn grad_optional(
+    program: &SemanticProgram,
+    wrt: &[usize],
+    ctx: &AdContext,
+) -> Result<(SemanticProgram, Vec<Option<usize>>)> {
+    let (start, _, gradients) = scalar_gradient("grad", program, wrt, ctx)?;
+    start.finish_present(Outputs::new(), program, wrt, gradients)
 }
 
 /// A real scalar and its gradient. Inputs: the program's. Outputs: the value, then as [`grad`].
@@ -82,8 +145,8 @@ pub fn grad(program: &SemanticProgram, wrt: &[usize], ctx: &AdContext) -> Result
 /// # Errors
 /// As [`grad`].
 pub fn value_and_grad(program: &SemanticProgram, wrt: &[usize], ctx: &AdContext) -> Result<SemanticProgram> {
-    let (start, mut all, gradients) = scalar_gradient("value_and_grad", program, wrt, ctx)?;
-    all.extend(gradients);
+    let (mut start, mut all, gradients) = scalar_gradient("value_and_grad", program, wrt, ctx)?;
+    all.extend(start.all_or_zeros(program, wrt, gradients)?);
     start.finish(all)
 }
 
@@ -96,7 +159,8 @@ pub fn hvp(program: &SemanticProgram, wrt: &[usize], ctx: &AdContext) -> Result<
     let gradient = grad(program, wrt, ctx)?;
     let mut start = Start::new("hvp", program, wrt)?;
     let tangents = start.tangent_inputs(program, wrt)?;
-    let Linearized { outputs, tangents } = linearize(&mut start.b, &gradient, &start.inputs, &tangents, ctx)?;
+    let Linearized { outputs, tangents } =
+        linearize(&mut start.b, &gradient, &start.inputs, &tangents, Mode::Forward, ctx)?;
     let mut all = Outputs::new();
     for (i, tangent) in tangents.into_iter().enumerate() {
         let meta = start.b.meta(outputs[i]).clone();
@@ -111,7 +175,7 @@ fn scalar_gradient(
     program: &SemanticProgram,
     wrt: &[usize],
     ctx: &AdContext,
-) -> Result<(Start, Outputs, Outputs)> {
+) -> Result<(Start, Outputs, Vec<Option<ValueId>>)> {
     let [output] = program.outputs() else {
         let message = format!("must be one real scalar, but there are {}", program.outputs().len());
         return Err(Error::argument(transform, "outputs", message));
@@ -136,15 +200,14 @@ struct Start {
 
 impl Start {
     fn new(transform: &'static str, program: &SemanticProgram, wrt: &[usize]) -> Result<Self> {
-        for (n, &i) in wrt.iter().enumerate() {
-            if wrt[..n].contains(&i) {
-                let message = format!("names input {i} twice");
-                return Err(Error::argument(transform, "wrt", message));
-            }
+        for (position, &i) in wrt.iter().enumerate() {
             let Some(input) = program.inputs().get(i) else {
                 let message = format!("names input {i}, but the program has {}", program.inputs().len());
                 return Err(Error::argument(transform, "wrt", message));
             };
+            if wrt[..position].contains(&i) {
+                return Err(Error::argument(transform, "wrt", format!("names input {i} (`{}`) twice", input.name)));
+            }
             let dtype = program.input_meta(i).dtype;
             if !dtype.is_float() {
                 let argument = input.name.clone();
@@ -152,13 +215,7 @@ impl Start {
             }
         }
         let mut b = ProgramBuilder::new(format!("{transform}_{}", program.name()));
-        b.adopt_sizes(program);
-        let inputs = (0..program.inputs().len())
-            .map(|i| {
-                let meta = program.input_meta(i);
-                b.input(program.inputs()[i].name.to_string(), meta.dtype, &meta.shape)
-            })
-            .collect::<Result<_>>()?;
+        let inputs = b.repeat_inputs(program)?;
         Ok(Self { b, inputs })
     }
 
@@ -180,7 +237,7 @@ impl Start {
         wrt: &[usize],
         cotangents: &[Option<ValueId>],
         ctx: &AdContext,
-    ) -> Result<(Vec<ValueId>, Outputs)> {
+    ) -> Result<(Vec<ValueId>, Vec<Option<ValueId>>)> {
         let b = &mut self.b;
         let first_node = b.nodes().len();
         let mut tangents = vec![None; program.inputs().len()];
@@ -190,16 +247,40 @@ impl Start {
             tangents[i] = Some(placeholder);
             linear_inputs.push(placeholder);
         }
-        let Linearized { outputs, tangents } = linearize(b, program, &self.inputs, &tangents, ctx)?;
+        let Linearized { outputs, tangents } = linearize(b, program, &self.inputs, &tangents, Mode::Reverse, ctx)?;
         let seeds: Vec<(ValueId, ValueId)> =
             tangents.into_iter().zip(cotangents).filter_map(|(t, &c)| Some((t?, c?))).collect();
-        let gradients = transpose(b, &linear_inputs, first_node, &seeds, ctx)?;
+        Ok((outputs, transpose(b, &linear_inputs, first_node, &seeds, ctx)?))
+    }
+
+    /// Every gradient under its name, zeros where there is none.
+    fn all_or_zeros(
+        &mut self,
+        program: &SemanticProgram,
+        wrt: &[usize],
+        gradients: Vec<Option<ValueId>>,
+    ) -> Result<Outputs> {
         let mut named = Outputs::new();
         for (&i, gradient) in wrt.iter().zip(gradients) {
-            let value = self.value_or_zeros(gradient, program.input_meta(i))?;
-            named.push((Some(format!("d_{}", program.inputs()[i].name)), value));
+            named.push((gradient_name(program, i), self.value_or_zeros(gradient, program.input_meta(i))?));
         }
-        Ok((outputs, named))
+        Ok(named)
+    }
+
+    /// Ends with the gradients there are; says which output each became.
+    fn finish_present(
+        self,
+        mut outputs: Outputs,
+        program: &SemanticProgram,
+        wrt: &[usize],
+        gradients: Vec<Option<ValueId>>,
+    ) -> Result<(SemanticProgram, Vec<Option<usize>>)> {
+        let mut positions = Vec::with_capacity(wrt.len());
+        for (&i, gradient) in wrt.iter().zip(gradients) {
+            positions.push(gradient.map(|_| outputs.len()));
+            outputs.extend(gradient.map(|value| (gradient_name(program, i), value)));
+        }
+        Ok((self.finish(outputs)?, positions))
     }
 
     fn value_or_zeros(&mut self, value: Option<ValueId>, meta: &ValueMeta) -> Result<ValueId> {
@@ -214,4 +295,8 @@ impl Start {
 
 fn named_outputs(program: &SemanticProgram, outputs: &[ValueId]) -> Outputs {
     program.outputs().iter().zip(outputs).map(|(o, &v)| (o.name.as_ref().map(ToString::to_string), v)).collect()
+}
+
+fn gradient_name(program: &SemanticProgram, input: usize) -> Option<String> {
+    Some(format!("d_{}", program.inputs()[input].name))
 }

@@ -1,7 +1,8 @@
 //! Transposition: the linear part of a builder is read backwards.
 
 use super::AdContext;
-use super::linearize::check_count;
+use super::pullback::Pullback;
+use super::rules::check_count;
 use crate::error::{Error, Result};
 use crate::ops::{Derivative, Transpose};
 use crate::program::{Op, ProgramBuilder, ValueId};
@@ -47,14 +48,15 @@ pub(super) fn transpose(
                 };
                 rule(&mut Transpose { b, op, inputs: &node.inputs, linear: &of_inputs_linear, cotangent })?
             }
-            Op::Extension(op) => {
-                let family = op.family_id();
-                let rule = ctx.rules().linear_transpose(family)?;
-                let cotangents = rule.transpose(b, &**op, &node.inputs, &of_inputs_linear, &of_outputs)?;
-                check_count(family, "linear_transpose", cotangents.len(), node.inputs.len())?;
-                cotangents
-            }
+            Op::Extension(op) => match op.as_any().downcast_ref::<Pullback>() {
+                Some(pullback) => pullback.transpose(b, &node.inputs, &of_outputs, ctx)?,
+                None => {
+                    let rule = ctx.rules().linear_transpose(op.family_id())?;
+                    rule.transpose(b, &**op, &node.inputs, &of_inputs_linear, &of_outputs)?
+                }
+            },
         };
+        check_count(node.op.name(), "transpose", node.inputs.len(), of_inputs.len())?;
         for (input, cotangent) in node.inputs.iter().zip(of_inputs) {
             match cotangent {
                 Some(c) if linear[input.index()] => accumulate(b, &mut cotangents[input.index()], c)?,

@@ -97,6 +97,15 @@ impl DType {
             other => other,
         }
     }
+
+    /// The complex dtype above a real one (`f64` -> `c64`); others stay.
+    pub const fn to_complex(self) -> DType {
+        match self {
+            DType::F32 => DType::C32,
+            DType::F64 => DType::C64,
+            other => other,
+        }
+    }
 }
 
 impl fmt::Display for DType {

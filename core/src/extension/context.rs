@@ -13,11 +13,18 @@ pub struct ShapeContext<'a> {
     inputs: &'a [&'a ValueMeta],
     names: SizeNames<'a>,
     guards: Vec<Guard>,
+    /// Whether reasons stand for themselves, being no operation's.
+    stated: bool,
 }
 
 impl<'a> ShapeContext<'a> {
     pub(crate) fn new(op: &'a str, inputs: &'a [&'a ValueMeta], names: SizeNames<'a>) -> Self {
-        Self { op, inputs, names, guards: Vec::new() }
+        Self { op, inputs, names, guards: Vec::new(), stated: false }
+    }
+
+    /// What a program states itself, or of the arguments of a call.
+    pub(crate) fn of_program(program: &'a str, inputs: &'a [&'a ValueMeta], names: SizeNames<'a>) -> Self {
+        Self { stated: true, ..Self::new(program, inputs, names) }
     }
 
     pub(crate) fn into_guards(self) -> Vec<Guard> {
@@ -100,7 +107,7 @@ impl<'a> ShapeContext<'a> {
             let message = format!("must satisfy {} {} {}", names.dim(lhs), relation.symbol(), names.dim(rhs));
             Error::argument(self.op.to_string(), reason.to_string(), message)
         })?;
-        let reason = format!("`{}` ({reason})", self.op).into();
+        let reason = if self.stated { reason.to_string() } else { format!("`{}` ({reason})", self.op) }.into();
         // One form of each equality, so that none is recorded twice: numbers stand on the right.
         let mut sides = [lhs, rhs];
         if relation == Relation::Eq {

@@ -12,6 +12,7 @@ const CREATION: Row = Row {
     doc: "",
     class: OpClass::Creation,
     operands: &[],
+    control: &[],
     dtypes: DTypeSet::ALL,
     output: OutputDType::Attribute(dtype),
     shape: scalar,

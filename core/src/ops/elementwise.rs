@@ -17,6 +17,7 @@ const UNARY: Row = Row {
     doc: "",
     class: OpClass::Elementwise,
     operands: &["x"],
+    control: &[],
     dtypes: DTypeSet::FLOAT,
     output: OutputDType::Same,
     shape: equal_shapes,
@@ -24,6 +25,7 @@ const UNARY: Row = Row {
 };
 const BINARY: Row = Row { operands: &["a", "b"], dtypes: DTypeSet::NUMERIC, ..UNARY };
 const STEP: Derivative = Derivative::Zero("it is piecewise constant");
+const ROUNDING: Row = Row { dtypes: DTypeSet::REAL_FLOAT, derivative: STEP, ..UNARY };
 const NOT_A_NUMBER: Derivative = Derivative::Zero("its result is not a number");
 
 pub(super) const NEG: Row = Row {
@@ -111,6 +113,63 @@ pub(super) const TAN: Row = Row {
     }),
     ..UNARY
 };
+pub(super) const ASIN: Row = Row {
+    name: "asin",
+    doc: "the inverse sine, principal branch",
+    derivative: Derivative::Nonlinear(|l| {
+        let divisor = sine_of_arc(l)?;
+        some(divided_by(l, divisor))
+    }),
+    ..UNARY
+};
+pub(super) const ACOS: Row = Row {
+    name: "acos",
+    doc: "the inverse cosine, principal branch",
+    derivative: Derivative::Nonlinear(|l| {
+        let sine = sine_of_arc(l)?;
+        let divisor = l.b.neg(sine)?;
+        some(divided_by(l, divisor))
+    }),
+    ..UNARY
+};
+pub(super) const ATAN: Row = Row {
+    name: "atan",
+    doc: "the inverse tangent, principal branch",
+    derivative: Derivative::Nonlinear(|l| {
+        let x = l.inputs[0];
+        let one = constant(l, x, 1.0)?;
+        if l.b.meta(x).dtype.is_complex() {
+            // 1 + x^2 in factors, as it may overflow in both parts
+            let i = l.b.imaginary_unit_like(x)?;
+            let turned = l.b.mul(i, x)?;
+            let (above, below) = (l.b.add(one, turned)?, l.b.sub(one, turned)?);
+            let quotient = divided_by(l, above)?;
+            return some(l.b.div(quotient, below));
+        }
+        let square = l.b.mul(x, x)?;
+        let divisor = l.b.add(one, square)?;
+        some(divided_by(l, divisor))
+    }),
+    ..UNARY
+};
+pub(super) const SINH: Row = Row {
+    name: "sinh",
+    doc: "the hyperbolic sine",
+    derivative: Derivative::Nonlinear(|l| {
+        let factor = l.b.cosh(l.inputs[0])?;
+        some(times(l, factor))
+    }),
+    ..UNARY
+};
+pub(super) const COSH: Row = Row {
+    name: "cosh",
+    doc: "the hyperbolic cosine",
+    derivative: Derivative::Nonlinear(|l| {
+        let factor = l.b.sinh(l.inputs[0])?;
+        some(times(l, factor))
+    }),
+    ..UNARY
+};
 pub(super) const TANH: Row = Row {
     name: "tanh",
     doc: "the hyperbolic tangent",
@@ -143,20 +202,35 @@ pub(super) const RSQRT: Row = Row {
     }),
     ..UNARY
 };
+pub(super) const CBRT: Row = Row {
+    name: "cbrt",
+    doc: "the cube root, negative for negative numbers",
+    dtypes: DTypeSet::REAL_FLOAT,
+    derivative: Derivative::Nonlinear(|l| {
+        let three = constant(l, l.output, 3.0)?;
+        let square = l.b.mul(l.output, l.output)?;
+        let divisor = l.b.mul(three, square)?;
+        some(divided_by(l, divisor))
+    }),
+    ..UNARY
+};
 pub(super) const ERF: Row = Row {
     name: "erf",
     doc: "the error function",
     dtypes: DTypeSet::REAL_FLOAT,
-    derivative: Derivative::Nonlinear(|l| {
-        let square = l.b.mul(l.inputs[0], l.inputs[0])?;
-        let exponent = l.b.neg(square)?;
-        let gauss = l.b.exp(exponent)?;
-        let scale = constant(l, l.output, std::f64::consts::FRAC_2_SQRT_PI)?;
-        let factor = l.b.mul(scale, gauss)?;
-        some(times(l, factor))
-    }),
+    derivative: Derivative::Nonlinear(|l| gauss(l, std::f64::consts::FRAC_2_SQRT_PI)),
     ..UNARY
 };
+pub(super) const ERFC: Row = Row {
+    name: "erfc",
+    doc: "`1 - erf(x)` without cancellation far out",
+    dtypes: DTypeSet::REAL_FLOAT,
+    derivative: Derivative::Nonlinear(|l| gauss(l, -std::f64::consts::FRAC_2_SQRT_PI)),
+    ..UNARY
+};
+pub(super) const FLOOR: Row = Row { name: "floor", doc: "the next integer at or below", ..ROUNDING };
+pub(super) const CEIL: Row = Row { name: "ceil", doc: "the next integer at or above", ..ROUNDING };
+pub(super) const ROUND: Row = Row { name: "round", doc: "the nearest integer, of two the even one", ..ROUNDING };
 pub(super) const CONJ: Row = Row {
     name: "conj",
     doc: "the complex conjugate; a real number stays",
@@ -326,6 +400,33 @@ pub(super) const POW: Row = Row {
     derivative: Derivative::Nonlinear(pow),
     ..BINARY
 };
+pub(super) const ATAN2: Row = Row {
+    name: "atan2",
+    doc: "the angle of the point (x, y), in [-pi, pi]; gradient 0 at the origin",
+    operands: &["y", "x"],
+    dtypes: DTypeSet::REAL_FLOAT,
+    derivative: Derivative::Nonlinear(atan2),
+    ..BINARY
+};
+pub(super) const COMPLEX: Row = Row {
+    name: "complex",
+    doc: "`re + i im`",
+    operands: &["re", "im"],
+    dtypes: DTypeSet::REAL_FLOAT,
+    output: OutputDType::Complex,
+    derivative: Derivative::Multilinear(
+        |l| {
+            let zero = constant(l, l.inputs[0], 0.0)?;
+            some(l.b.complex(l.tangents[0].unwrap_or(zero), l.tangents[1].unwrap_or(zero)))
+        },
+        |t| {
+            let re = if t.linear[0] { Some(t.b.real(t.cotangent)?) } else { None };
+            let im = if t.linear[1] { Some(t.b.imag(t.cotangent)?) } else { None };
+            Ok(vec![re, im])
+        },
+    ),
+    ..BINARY
+};
 pub(super) const MAXIMUM: Row = Row {
     name: "maximum",
     doc: "the larger; NaN if either is; a tie gives half of the gradient to each",
@@ -361,6 +462,7 @@ pub(super) const SELECT: Row = Row {
     name: "select",
     doc: "the entry of a where the condition holds, of b elsewhere",
     operands: &["condition", "a", "b"],
+    control: &[(0, DType::Bool)],
     dtypes: DTypeSet::ALL,
     derivative: Derivative::Multilinear(
         |l| {
@@ -420,6 +522,52 @@ fn sum(b: &mut ProgramBuilder, x: Option<ValueId>, y: Option<ValueId>) -> Tangen
         (Some(x), Some(y)) => b.add(x, y).map(Some),
         (x, y) => Ok(x.or(y)),
     }
+}
+
+/// `sqrt(1 - x^2)` in the factors that keep its digits and its branch.
+fn sine_of_arc(l: &mut Linearize<'_>) -> Result<ValueId> {
+    let x = l.inputs[0];
+    let one = constant(l, x, 1.0)?;
+    let below = l.b.sub(one, x)?;
+    let above = l.b.add(one, x)?;
+    let (below, above) = (l.b.sqrt(below)?, l.b.sqrt(above)?);
+    l.b.mul(below, above)
+}
+
+/// `scale e^(-x^2)` times the tangent.
+fn gauss(l: &mut Linearize<'_>, scale: f64) -> Tangent {
+    let square = l.b.mul(l.inputs[0], l.inputs[0])?;
+    let exponent = l.b.neg(square)?;
+    let gauss = l.b.exp(exponent)?;
+    let scale = constant(l, l.output, scale)?;
+    let factor = l.b.mul(scale, gauss)?;
+    some(times(l, factor))
+}
+
+/// `(x dy - y dx) / (x^2 + y^2)`, in units of the larger coordinate, whose square may overflow.
+fn atan2(l: &mut Linearize<'_>) -> Tangent {
+    let [y, x] = [l.inputs[0], l.inputs[1]];
+    let (height, width) = (l.b.abs(y)?, l.b.abs(x)?);
+    let unit = l.b.maximum(height, width)?;
+    // it cancels, so that derivatives may take it for a constant
+    let unit = l.b.stop_gradient(unit)?;
+    let (zero, one) = (constant(l, unit, 0.0)?, constant(l, unit, 1.0)?);
+    let origin = l.b.compare(Comparison::Eq, unit, zero)?;
+    let unit = l.b.select(origin, one, unit)?;
+    let (y, x) = (l.b.div(y, unit)?, l.b.div(x, unit)?);
+    let (yy, xx) = (l.b.mul(y, y)?, l.b.mul(x, x)?);
+    let square = l.b.add(yy, xx)?;
+    let square = l.b.select(origin, one, square)?;
+    let mut terms = [None, None];
+    for (i, coordinate) in [x, y].into_iter().enumerate() {
+        if let Some(t) = l.tangents[i] {
+            let factor = l.b.div(coordinate, square)?;
+            let factor = l.b.div(factor, unit)?;
+            let factor = if i == 0 { factor } else { l.b.neg(factor)? };
+            terms[i] = Some(l.b.mul(factor, t)?);
+        }
+    }
+    sum(l.b, terms[0], terms[1])
 }
 
 /// Real: zero. Complex: with s = z/|z|, ds = (dz - s Re(conj(s) dz)) / |z|, 0 at 0.

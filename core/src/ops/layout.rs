@@ -15,6 +15,7 @@ const LAYOUT: Row = Row {
     doc: "",
     class: OpClass::Layout,
     operands: &["x"],
+    control: &[],
     dtypes: DTypeSet::ALL,
     output: OutputDType::Same,
     shape: |_, ctx| Ok(ctx.input(0).shape.to_vec()),

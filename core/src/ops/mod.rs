@@ -5,6 +5,7 @@
 
 mod creation;
 mod elementwise;
+mod indexing;
 mod layout;
 mod movement;
 mod reduction;
@@ -74,10 +75,20 @@ pub enum CoreOp {
     Sin,
     Cos,
     Tan,
+    Asin,
+    Acos,
+    Atan,
+    Sinh,
+    Cosh,
     Tanh,
     Sqrt,
     Rsqrt,
+    Cbrt,
     Erf,
+    Erfc,
+    Floor,
+    Ceil,
+    Round,
     Conj,
     Real,
     Imag,
@@ -91,6 +102,8 @@ pub enum CoreOp {
     Div,
     Rem,
     Pow,
+    Atan2,
+    Complex,
     Maximum,
     Minimum,
     And,
@@ -110,19 +123,32 @@ pub enum CoreOp {
     EmbedDiag,
     Pad { low: Dims, high: Dims, interior: Axes },
     Concatenate { axis: u32 },
+    Tril { row: u32, column: u32, k: i64 },
+    Triu { row: u32, column: u32, k: i64 },
+    // movement, steered by indices
+    Gather { axis: u32 },
+    Scatter { axis: u32 },
+    ScatterAdd { axis: u32 },
+    DynamicSlice { sizes: Dims },
+    DynamicUpdateSlice,
     // reduction
     Sum { axes: Axes },
+    Prod { axes: Axes },
     Max { axes: Axes },
     Min { axes: Axes },
+    Any { axes: Axes },
+    All { axes: Axes },
     ArgMax { axis: u32 },
     ArgMin { axis: u32 },
     CumSum { axis: u32 },
+    CumProd { axis: u32 },
+    LinearRecurrence { axis: u32 },
 }
 
 impl CoreOp {
     /// The operation's row: everything known of it but its kernels.
     pub fn row(&self) -> &'static Row {
-        use {creation as c, elementwise as e, layout as l, movement as m, reduction as r};
+        use {creation as c, elementwise as e, indexing as i, layout as l, movement as m, reduction as r};
         match self {
             Self::Constant(_) => &c::CONSTANT,
             Self::SizeValue { .. } => &c::SIZE_VALUE,
@@ -137,10 +163,20 @@ impl CoreOp {
             Self::Sin => &e::SIN,
             Self::Cos => &e::COS,
             Self::Tan => &e::TAN,
+            Self::Asin => &e::ASIN,
+            Self::Acos => &e::ACOS,
+            Self::Atan => &e::ATAN,
+            Self::Sinh => &e::SINH,
+            Self::Cosh => &e::COSH,
             Self::Tanh => &e::TANH,
             Self::Sqrt => &e::SQRT,
             Self::Rsqrt => &e::RSQRT,
+            Self::Cbrt => &e::CBRT,
             Self::Erf => &e::ERF,
+            Self::Erfc => &e::ERFC,
+            Self::Floor => &e::FLOOR,
+            Self::Ceil => &e::CEIL,
+            Self::Round => &e::ROUND,
             Self::Conj => &e::CONJ,
             Self::Real => &e::REAL,
             Self::Imag => &e::IMAG,
@@ -153,6 +189,8 @@ impl CoreOp {
             Self::Div => &e::DIV,
             Self::Rem => &e::REM,
             Self::Pow => &e::POW,
+            Self::Atan2 => &e::ATAN2,
+            Self::Complex => &e::COMPLEX,
             Self::Maximum => &e::MAXIMUM,
             Self::Minimum => &e::MINIMUM,
             Self::And => &e::AND,
@@ -170,12 +208,24 @@ impl CoreOp {
             Self::EmbedDiag => &m::EMBED_DIAG,
             Self::Pad { .. } => &m::PAD,
             Self::Concatenate { .. } => &m::CONCATENATE,
+            Self::Tril { .. } => &m::TRIL,
+            Self::Triu { .. } => &m::TRIU,
+            Self::Gather { .. } => &i::GATHER,
+            Self::Scatter { .. } => &i::SCATTER,
+            Self::ScatterAdd { .. } => &i::SCATTER_ADD,
+            Self::DynamicSlice { .. } => &i::DYNAMIC_SLICE,
+            Self::DynamicUpdateSlice => &i::DYNAMIC_UPDATE_SLICE,
             Self::Sum { .. } => &r::SUM,
+            Self::Prod { .. } => &r::PROD,
             Self::Max { .. } => &r::MAX,
             Self::Min { .. } => &r::MIN,
+            Self::Any { .. } => &r::ANY,
+            Self::All { .. } => &r::ALL,
             Self::ArgMax { .. } => &r::ARG_MAX,
             Self::ArgMin { .. } => &r::ARG_MIN,
             Self::CumSum { .. } => &r::CUM_SUM,
+            Self::CumProd { .. } => &r::CUM_PROD,
+            Self::LinearRecurrence { .. } => &r::LINEAR_RECURRENCE,
         }
     }
 
@@ -217,6 +267,7 @@ impl CoreOp {
             Self::Pad { low, high, interior } => {
                 Self::Pad { low: dims(low), high: dims(high), interior: interior.clone() }
             }
+            Self::DynamicSlice { sizes } => Self::DynamicSlice { sizes: dims(sizes) },
             other => other.clone(),
         }
     }

@@ -14,6 +14,7 @@ const MOVEMENT: Row = Row {
     doc: "",
     class: OpClass::Movement,
     operands: &["x"],
+    control: &[],
     dtypes: DTypeSet::ALL,
     output: OutputDType::Same,
     shape: embed_diag,
@@ -36,7 +37,7 @@ pub(super) const PAD: Row = Row {
           negative ones remove entries",
     operands: &["x", "value"],
     shape: pad,
-    derivative: Derivative::Multilinear(linear_in_all, pad_transpose),
+    derivative: Derivative::Multilinear(linear_in_data, pad_transpose),
     ..MOVEMENT
 };
 pub(super) const CONCATENATE: Row = Row {
@@ -44,8 +45,23 @@ pub(super) const CONCATENATE: Row = Row {
     doc: "the operands one after the other along an axis",
     operands: &[],
     shape: concatenate,
-    derivative: Derivative::Multilinear(linear_in_all, concatenate_transpose),
+    derivative: Derivative::Multilinear(linear_in_data, concatenate_transpose),
     ..MOVEMENT
+};
+const TRIANGLE: Row = Row {
+    shape: triangle,
+    derivative: Derivative::Linear(|t| Ok(vec![Some(t.b.op(t.op.clone(), &[t.cotangent])?)])),
+    ..MOVEMENT
+};
+pub(super) const TRIL: Row = Row {
+    name: "tril",
+    doc: "x where the index on `column` less that on `row` is at most k, zero elsewhere",
+    ..TRIANGLE
+};
+pub(super) const TRIU: Row = Row {
+    name: "triu",
+    doc: "x where the index on `column` less that on `row` is at least k, zero elsewhere",
+    ..TRIANGLE
 };
 
 fn embed_diag(_: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
@@ -82,12 +98,20 @@ fn pad(op: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
     Ok(out)
 }
 
-/// An operation that is linear in all operands together, zeros for the tangents that are absent.
-fn linear_in_all(l: &mut Linearize<'_>) -> Result<Option<ValueId>> {
+fn triangle(op: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
+    let (CoreOp::Tril { row, column, .. } | CoreOp::Triu { row, column, .. }) = op else { return Ok(Vec::new()) };
+    let shape = &ctx.input(0).shape;
+    check_axes(op.name(), &[*row, *column], shape.len())?;
+    Ok(shape.to_vec())
+}
+
+/// An operation that is linear in all data operands together, zeros for the tangents that are absent.
+pub(super) fn linear_in_data(l: &mut Linearize<'_>) -> Result<Option<ValueId>> {
     let mut tangents = Vec::with_capacity(l.inputs.len());
-    for (&input, &tangent) in l.inputs.iter().zip(l.tangents) {
+    for (i, (&input, &tangent)) in l.inputs.iter().zip(l.tangents).enumerate() {
         tangents.push(match tangent {
             Some(t) => t,
+            None if l.op.row().control(i).is_some() => input,
             None => {
                 let meta = l.b.meta(input).clone();
                 l.b.zeros(&meta)?

@@ -26,10 +26,12 @@ pub enum OpClass {
 /// How the dtype of the result follows from the operands.
 #[derive(Clone, Copy, Debug)]
 pub enum OutputDType {
-    /// That of the last operand (all data operands agree).
+    /// That of the data operands, which agree.
     Same,
     /// The real dtype below a complex one; others stay.
     Real,
+    /// The complex dtype above a real one.
+    Complex,
     /// Always this one.
     Fixed(DType),
     /// An attribute of the operation says it.
@@ -68,6 +70,8 @@ pub struct Row {
     pub class: OpClass,
     /// The names of the operands; their number is the arity. Empty for any number (at least one).
     pub operands: &'static [&'static str],
+    /// The operands that steer and are no data, each with its dtype: conditions, indices.
+    pub control: &'static [(usize, DType)],
     /// Accepted dtypes of the data operands.
     pub dtypes: DTypeSet,
     /// The dtype of the result.
@@ -82,6 +86,11 @@ impl Row {
     /// The number of operands, `None` for any number.
     pub fn arity(&self) -> Option<usize> {
         (self.class == OpClass::Creation || !self.operands.is_empty()).then_some(self.operands.len())
+    }
+
+    /// The dtype of operand `i` if it steers and is no data.
+    pub fn control(&self, i: usize) -> Option<DType> {
+        self.control.iter().find(|(operand, _)| *operand == i).map(|(_, dtype)| *dtype)
     }
 }
 

@@ -1,11 +1,12 @@
 //! [`ProgramBuilder`]: programs are made one checked operation at a time.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use super::{
     Fingerprint, Guard, Input, Node, Op, Output, Relation, SemanticProgram, Size, SizeNames, ValueId, ValueMeta,
 };
-use crate::dtype::{DType, DTypeSet};
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::extension::{
     AliasDeclaration, EffectDeclaration, ExtensionRef, ShapeContext, check_family_id, never_negative,
@@ -44,7 +45,28 @@ pub struct ProgramBuilder {
     shared: HashMap<(Op, Box<[ValueId]>), ValueId>,
 }
 
-const UNBOUND: u32 = u32::MAX;
+/// The input of a size that none binds yet.
+pub(super) const UNBOUND: u32 = u32::MAX;
+
+/// A size that no input binds yet.
+pub(super) fn unbound(name: impl Into<Cow<'static, str>>) -> Size {
+    Size { name: name.into(), input: UNBOUND, axis: 0, scale: 1, offset: 0 }
+}
+
+/// Reads every size off the first axis that is exactly it, else off the first that is `scale * size + offset`.
+pub(super) fn bind_sizes<'a>(sizes: &mut [Size], inputs: impl Iterator<Item = &'a ValueMeta>) {
+    for (i, meta) in inputs.enumerate() {
+        for (axis, dim) in meta.shape.iter().enumerate() {
+            let Some((id, scale, offset)) = dim.as_affine() else { continue };
+            let Some(size) = sizes.get_mut(id.0 as usize) else { continue };
+            let alone = (scale, offset) == (1, 0);
+            if size.input == UNBOUND || (alone && (size.scale, size.offset) != (1, 0)) {
+                (size.input, size.axis) = (i as u32, axis as u32);
+                (size.scale, size.offset) = (scale, offset);
+            }
+        }
+    }
+}
 
 impl ProgramBuilder {
     /// An empty program; the name is for messages.
@@ -65,7 +87,7 @@ impl ProgramBuilder {
     /// the form `scale * size + offset`.
     pub fn size(&mut self, name: impl Into<String>) -> SymDim {
         let id = SizeId(self.sizes.len() as u32);
-        self.sizes.push(Size { name: name.into().into(), input: UNBOUND, axis: 0, scale: 1, offset: 0 });
+        self.sizes.push(unbound(name.into()));
         SymDim::size(id)
     }
 
@@ -133,6 +155,9 @@ impl ProgramBuilder {
         }
         let metas: Vec<&ValueMeta> = inputs.iter().map(|&v| self.meta(v)).collect();
         let (outputs, guards) = infer(&key.0, &metas, SizeNames(&self.sizes))?;
+        if outputs.is_empty() {
+            return Err(Error::argument(key.0.name(), "results", "must be at least 1"));
+        }
         let maker = Some(self.nodes.len() as u32);
         self.guards.extend(guards.into_iter().map(|guard| (maker, guard)));
         let first_output = ValueId(self.values.len() as u32);
@@ -184,16 +209,32 @@ impl ProgramBuilder {
     pub fn guard(&mut self, lhs: &SymDim, relation: Relation, rhs: &SymDim, reason: &str) -> Result<()> {
         self.check_sizes(lhs)?;
         self.check_sizes(rhs)?;
-        let name = self.name.clone();
-        let mut ctx = ShapeContext::new(&name, &[], SizeNames(&self.sizes));
-        match relation {
-            Relation::Eq => ctx.require_equal(lhs, rhs, reason)?,
-            Relation::Le => ctx.require_at_most(lhs, rhs, reason)?,
-        }
-        for guard in ctx.into_guards() {
-            self.guards.push((None, Guard { reason: reason.to_string().into(), ..guard }));
-        }
-        Ok(())
+        self.with_context(&[], |ctx| match relation {
+            Relation::Eq => ctx.require_equal(lhs, rhs, reason),
+            Relation::Le => ctx.require_at_most(lhs, rhs, reason),
+        })
+    }
+
+    /// Sees values as the operands of an operation; what is required of them is required of the program.
+    pub(super) fn with_context<R>(
+        &mut self,
+        values: &[ValueId],
+        see: impl FnOnce(&mut ShapeContext<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let metas: Vec<&ValueMeta> = values.iter().map(|&v| self.meta(v)).collect();
+        let mut ctx = ShapeContext::of_program(&self.name, &metas, SizeNames(&self.sizes));
+        let seen = see(&mut ctx)?;
+        let stated = ctx.into_guards();
+        self.guards.extend(stated.into_iter().map(|guard| (None, guard)));
+        Ok(seen)
+    }
+
+    /// Writes operations that are shared among themselves, but with no others.
+    pub(crate) fn isolated<R>(&mut self, write: impl FnOnce(&mut Self) -> R) -> R {
+        let outside = std::mem::take(&mut self.shared);
+        let written = write(self);
+        self.shared = outside;
+        written
     }
 
     /// Ends the program: operations without effects that no output needs are dropped, with their guards, and values
@@ -268,17 +309,11 @@ impl ProgramBuilder {
     }
 
     fn bind_sizes(&mut self) -> Result<()> {
-        for (i, &(_, value)) in self.inputs.iter().enumerate() {
-            for (axis, dim) in self.values[value.index()].shape.iter().enumerate() {
-                let Some((id, scale, offset)) = dim.as_affine() else { continue };
-                let size = &mut self.sizes[id.0 as usize];
-                let alone = (scale, offset) == (1, 0);
-                if size.input == UNBOUND || (alone && (size.scale, size.offset) != (1, 0)) {
-                    (size.input, size.axis) = (i as u32, axis as u32);
-                    (size.scale, size.offset) = (scale, offset);
-                }
-            }
+        let mut names = HashSet::new();
+        if let Some(size) = self.sizes.iter().find(|s| !names.insert(&s.name)) {
+            return Err(self.malformed(format!("two sizes are named `{}`", size.name)));
         }
+        bind_sizes(&mut self.sizes, self.inputs.iter().map(|&(_, value)| &self.values[value.index()]));
         match self.sizes.iter().find(|s| s.input == UNBOUND) {
             None => Ok(()),
             Some(size) => Err(self.malformed(format!("size `{}` is not determined by any input", size.name))),
@@ -297,6 +332,11 @@ impl ProgramBuilder {
         self.values.push(meta);
         self.makers.push(maker);
         id
+    }
+
+    /// States a condition as it is.
+    pub(super) fn push_guard(&mut self, guard: Guard) {
+        self.guards.push((None, guard));
     }
 
     /// Refuses a value of another builder.
@@ -361,8 +401,8 @@ pub(super) fn infer(op: &Op, inputs: &[&ValueMeta], names: SizeNames<'_>) -> Res
         Op::Extension(op) => {
             check_extension(op, inputs.len())?;
             let outputs = op.infer_output_meta(&mut ctx)?;
-            if outputs.len() != op.output_count() || outputs.is_empty() {
-                let message = format!("must be {}, at least 1, not {}", op.output_count(), outputs.len());
+            if outputs.len() != op.output_count() {
+                let message = format!("must be {}, not {}", op.output_count(), outputs.len());
                 return Err(Error::argument(op.family_id(), "results", message));
             }
             outputs
@@ -378,7 +418,6 @@ fn check_operands(op: &CoreOp, inputs: &[&ValueMeta]) -> Result<()> {
         let wanted = row.arity().map_or("at least 1".to_string(), |n| n.to_string());
         return Err(Error::argument(row.name, "operands", format!("must be {wanted}, not {}", inputs.len())));
     }
-    let select = usize::from(matches!(op, CoreOp::Select));
     let name = |i: usize| row.operands.get(i).map_or_else(|| format!("operand {i}"), |n| n.to_string());
     let wrong = |i: usize, expected: String| Error::DType {
         op: row.name.into(),
@@ -386,23 +425,32 @@ fn check_operands(op: &CoreOp, inputs: &[&ValueMeta]) -> Result<()> {
         expected: expected.into(),
         actual: inputs[i].dtype,
     };
+    let first = first_data_operand(op, inputs.len());
     for (i, input) in inputs.iter().enumerate() {
-        let accepted = if i < select { DTypeSet::BOOL } else { row.dtypes };
-        if !accepted.contains(input.dtype) {
-            return Err(wrong(i, accepted.to_string()));
-        }
-        if i > select && input.dtype != inputs[select].dtype {
-            return Err(wrong(i, format!("{}, as `{}`", inputs[select].dtype, name(select))));
+        match row.control(i) {
+            Some(dtype) if input.dtype != dtype => return Err(wrong(i, dtype.to_string())),
+            Some(_) => {}
+            None if !row.dtypes.contains(input.dtype) => return Err(wrong(i, row.dtypes.to_string())),
+            None if input.dtype != inputs[first].dtype => {
+                return Err(wrong(i, format!("{}, as `{}`", inputs[first].dtype, name(first))));
+            }
+            None => {}
         }
     }
     Ok(())
 }
 
+/// The position of the first operand that is data.
+fn first_data_operand(op: &CoreOp, count: usize) -> usize {
+    (0..count).find(|&i| op.row().control(i).is_none()).unwrap_or(0)
+}
+
 fn output_dtype(op: &CoreOp, inputs: &[&ValueMeta]) -> DType {
-    let last = || inputs.last().map_or(DType::F64, |m| m.dtype);
+    let data = || inputs.get(first_data_operand(op, inputs.len())).map_or(DType::F64, |m| m.dtype);
     match op.row().output {
-        OutputDType::Same => last(),
-        OutputDType::Real => last().to_real(),
+        OutputDType::Same => data(),
+        OutputDType::Real => data().to_real(),
+        OutputDType::Complex => data().to_complex(),
         OutputDType::Fixed(dtype) => dtype,
         OutputDType::Attribute(dtype) => dtype(op),
     }

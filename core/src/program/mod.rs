@@ -1,9 +1,14 @@
 //! Semantic programs: immutable SSA over tensors with symbolic shapes.
 
+mod attributes;
 mod bind;
 mod builder;
+mod draw;
 mod fingerprint;
 mod inline;
+mod movement;
+mod parse;
+pub mod passes;
 mod shorthand;
 mod text;
 mod verify;
@@ -18,6 +23,8 @@ use crate::shape::SymDim;
 pub use bind::Sizes;
 pub use builder::ProgramBuilder;
 pub use fingerprint::Fingerprint;
+pub(crate) use inline::sizes_of_call;
+pub use parse::{ParseError, PayloadError, PayloadParser};
 pub use text::SizeNames;
 
 /// A value of a program: input `i` is value `i`, then the results of the nodes in order.

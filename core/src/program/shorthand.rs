@@ -28,9 +28,12 @@ macro_rules! binary {
 impl ProgramBuilder {
     unary!(
         neg Neg, abs Abs, sign Sign, exp Exp, expm1 Expm1, log Log, log1p Log1p, sin Sin, cos Cos, tan Tan,
-        tanh Tanh, sqrt Sqrt, rsqrt Rsqrt, erf Erf, not Not, is_finite IsFinite, stop_gradient StopGradient,
+        asin Asin, acos Acos, atan Atan, sinh Sinh, cosh Cosh, tanh Tanh, sqrt Sqrt, rsqrt Rsqrt, cbrt Cbrt, erf Erf,
+        erfc Erfc, floor Floor, ceil Ceil, round Round, not Not, is_finite IsFinite, stop_gradient StopGradient,
     );
-    binary!(add Add, sub Sub, rem Rem, pow Pow, maximum Maximum, minimum Minimum, and And, or Or);
+    binary!(
+        add Add, sub Sub, rem Rem, pow Pow, atan2 Atan2, complex Complex, maximum Maximum, minimum Minimum, and And, or Or,
+    );
 
     /// [`CoreOp::Mul`] of two operands of equal shape.
     ///
@@ -118,6 +121,14 @@ impl ProgramBuilder {
         self.over(x, axes, |axes| CoreOp::Sum { axes })
     }
 
+    /// The product over axes; over none, the operand.
+    ///
+    /// # Errors
+    /// When an axis does not exist.
+    pub fn prod(&mut self, x: ValueId, axes: &[u32]) -> Result<ValueId> {
+        self.over(x, axes, |axes| CoreOp::Prod { axes })
+    }
+
     /// The largest over axes; over none, the operand.
     ///
     /// # Errors
@@ -132,6 +143,46 @@ impl ProgramBuilder {
     /// When an axis does not exist.
     pub fn min(&mut self, x: ValueId, axes: &[u32]) -> Result<ValueId> {
         self.over(x, axes, |axes| CoreOp::Min { axes })
+    }
+
+    /// Whether any entry over axes is true; over none, the operand.
+    ///
+    /// # Errors
+    /// When an axis does not exist or the dtype is not bool.
+    pub fn any(&mut self, x: ValueId, axes: &[u32]) -> Result<ValueId> {
+        self.over(x, axes, |axes| CoreOp::Any { axes })
+    }
+
+    /// Whether all entries over axes are true; over none, the operand.
+    ///
+    /// # Errors
+    /// When an axis does not exist or the dtype is not bool.
+    pub fn all(&mut self, x: ValueId, axes: &[u32]) -> Result<ValueId> {
+        self.over(x, axes, |axes| CoreOp::All { axes })
+    }
+
+    /// The sums of all entries up to each along an axis.
+    ///
+    /// # Errors
+    /// When the axis does not exist.
+    pub fn cumsum(&mut self, x: ValueId, axis: u32) -> Result<ValueId> {
+        self.op(CoreOp::CumSum { axis }, &[x])
+    }
+
+    /// The products of all entries up to each along an axis.
+    ///
+    /// # Errors
+    /// When the axis does not exist.
+    pub fn cumprod(&mut self, x: ValueId, axis: u32) -> Result<ValueId> {
+        self.op(CoreOp::CumProd { axis }, &[x])
+    }
+
+    /// `z[0] = b[0]`, then `z[i] = a[i] z[i-1] + b[i]` along an axis.
+    ///
+    /// # Errors
+    /// When the axis does not exist, or dtypes or shapes differ.
+    pub fn linear_recurrence(&mut self, a: ValueId, b: ValueId, axis: u32) -> Result<ValueId> {
+        self.op(CoreOp::LinearRecurrence { axis }, &[a, b])
     }
 
     fn over(&mut self, x: ValueId, axes: &[u32], op: fn(crate::ops::Axes) -> CoreOp) -> Result<ValueId> {

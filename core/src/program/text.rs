@@ -1,5 +1,7 @@
 //! The text form of a program.
 //!
+//! [`SemanticProgram::parse`] reads it back; the grammar stands there.
+//!
 //! ```text
 //! program mse(w: f64[d], x: f64[n, d], y: f64[n]) -> f64 {
 //!   %3 = tenferro.einsum.v1 "ij,j->i" x w : f64[n]
@@ -9,23 +11,28 @@
 //! }
 //! ```
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter, Write};
 
-use super::{Node, Op, SemanticProgram, Size, ValueId, ValueMeta};
+use super::builder::{bind_sizes, unbound};
+use super::parse::name_text;
+use super::{Node, Op, SemanticProgram, Size, ValueId, ValueMeta, attributes};
 use crate::extension::ExtensionRef;
-use crate::ops::CoreOp;
-use crate::shape::SymDim;
+use crate::shape::{SizeId, SymDim};
 
 /// Prints extents with the names of a program's sizes.
 #[derive(Clone, Copy)]
 pub struct SizeNames<'a>(pub &'a [Size]);
 
 impl SizeNames<'_> {
+    fn name(&self, id: SizeId) -> String {
+        self.0.get(id.0 as usize).map_or_else(|| format!("s{}", id.0), |s| name_text(&s.name).into_owned())
+    }
+
     /// `2*n + 1`
     pub fn dim(&self, dim: &SymDim) -> String {
-        dim.display_with(|id| self.0.get(id.0 as usize).map_or_else(|| format!("s{}", id.0), |s| s.name.to_string()))
-            .to_string()
+        dim.display_with(|id| self.name(id)).to_string()
     }
 
     /// `[n, 3]`
@@ -59,17 +66,17 @@ impl SizeNames<'_> {
 impl Display for SemanticProgram {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let names = SizeNames(&self.sizes);
-        write!(f, "program {}(", self.name)?;
+        write!(f, "program {}{}(", name_text(&self.name), self.size_header())?;
         for (i, input) in self.inputs.iter().enumerate() {
             let comma = if i > 0 { ", " } else { "" };
-            write!(f, "{comma}{}: {}", input.name, names.meta(self.input_meta(i)))?;
+            write!(f, "{comma}{}: {}", name_text(&input.name), names.meta(self.input_meta(i)))?;
         }
         f.write_str(") -> ")?;
         let outputs: Vec<String> = self
             .outputs
             .iter()
             .map(|o| match &o.name {
-                Some(name) => format!("{name}: {}", names.meta(self.meta(o.value))),
+                Some(name) => format!("{}: {}", name_text(name), names.meta(self.meta(o.value))),
                 None => names.meta(self.meta(o.value)),
             })
             .collect();
@@ -80,7 +87,7 @@ impl Display for SemanticProgram {
         f.write_str(" {\n")?;
         for guard in self.guards.iter() {
             let (lhs, rhs) = (names.dim(&guard.lhs), names.dim(&guard.rhs));
-            writeln!(f, "  guard {lhs} {} {rhs} // {}", guard.relation.symbol(), guard.reason)?;
+            writeln!(f, "  guard {lhs} {} {rhs}, {:?}", guard.relation.symbol(), guard.reason)?;
         }
         for node in self.nodes.iter() {
             self.write_node(f, node, names)?;
@@ -95,30 +102,70 @@ impl Display for SemanticProgram {
 }
 
 impl SemanticProgram {
+    /// `<n, d = axis 0 of y>` where order or binding of the sizes are not those that the inputs alone imply.
+    fn size_header(&self) -> String {
+        let names = SizeNames(&self.sizes);
+        let inputs = || (0..self.inputs.len()).map(|i| self.input_meta(i));
+        let order = RefCell::new(Vec::new());
+        for dim in inputs().flat_map(|meta| meta.shape.iter()) {
+            let note = |id: SizeId| {
+                order.borrow_mut().push(id.0);
+                String::new()
+            };
+            let _ = dim.display_with(note).to_string();
+        }
+        let mut next = 0;
+        let ordered = order.into_inner().into_iter().all(|id| {
+            next += u32::from(id == next);
+            id < next
+        });
+        let mut implied: Vec<Size> = self.sizes.iter().map(|s| unbound(s.name.clone())).collect();
+        bind_sizes(&mut implied, inputs());
+        if ordered && *implied == *self.sizes {
+            return String::new();
+        }
+        let size = |(i, (size, implied)): (usize, (&Size, &Size))| {
+            let name = names.name(SizeId(i as u32));
+            if size == implied {
+                return name;
+            }
+            let input = self.inputs.get(size.input as usize).map_or("", |i| &i.name);
+            format!("{name} = axis {} of {}", size.axis, name_text(input))
+        };
+        let sizes: Vec<String> = self.sizes.iter().zip(&implied).enumerate().map(size).collect();
+        format!("<{}>", sizes.join(", "))
+    }
+
+    /// The attributes of a node as text, after a blank if there are any.
+    pub(super) fn attributes(&self, node: &Node) -> String {
+        match &node.op {
+            Op::Core(op) => attributes::write(op, SizeNames(&self.sizes)),
+            Op::Extension(op) => format!(" {}", Payload(op)),
+        }
+    }
+
     fn write_node(&self, f: &mut Formatter<'_>, node: &Node, names: SizeNames<'_>) -> fmt::Result {
         f.write_str("  ")?;
         for (i, output) in node.outputs().enumerate() {
             f.write_str(if i > 0 { ", " } else { "" })?;
             self.write_value(f, output)?;
         }
-        write!(f, " = {}", node.op.name())?;
-        match &node.op {
-            Op::Core(op) => write_attributes(f, op, names)?,
-            Op::Extension(op) => write!(f, " {}", Payload(op))?,
-        }
+        let equals = if node.output_count > 0 { " = " } else { "" };
+        write!(f, "{equals}{}{}", node.op.name(), self.attributes(node))?;
         for &input in node.inputs.iter() {
             f.write_char(' ')?;
             self.write_value(f, input)?;
         }
+        f.write_str(" :")?;
         for (i, output) in node.outputs().enumerate() {
-            write!(f, "{}{}", if i > 0 { ", " } else { " : " }, names.meta(self.meta(output)))?;
+            write!(f, "{} {}", if i > 0 { "," } else { "" }, names.meta(self.meta(output)))?;
         }
         f.write_char('\n')
     }
 
     fn write_value(&self, f: &mut Formatter<'_>, value: ValueId) -> fmt::Result {
         match self.inputs.get(value.index()) {
-            Some(input) => f.write_str(&input.name),
+            Some(input) => f.write_str(&name_text(&input.name)),
             None => write!(f, "%{}", value.0),
         }
     }
@@ -129,34 +176,5 @@ struct Payload<'a>(&'a ExtensionRef);
 impl Display for Payload<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.0.fmt_payload(f)
-    }
-}
-
-/// Attributes that the result's dtype and shape do not show.
-fn write_attributes(f: &mut Formatter<'_>, op: &CoreOp, names: SizeNames<'_>) -> fmt::Result {
-    let list = |axes: &[u32]| format!("{axes:?}");
-    match op {
-        CoreOp::Constant(value) => write!(f, " {value}"),
-        CoreOp::SizeValue { dim, .. } => write!(f, " {}", names.dim(dim)),
-        CoreOp::Compare(comparison) => write!(f, " {}", comparison.name()),
-        CoreOp::Iota { axis, .. }
-        | CoreOp::ArgMax { axis }
-        | CoreOp::ArgMin { axis }
-        | CoreOp::CumSum { axis }
-        | CoreOp::Concatenate { axis } => write!(f, " axis={axis}"),
-        CoreOp::Transpose { axes }
-        | CoreOp::BroadcastInDim { axes, .. }
-        | CoreOp::Reverse { axes }
-        | CoreOp::Sum { axes }
-        | CoreOp::Max { axes }
-        | CoreOp::Min { axes } => write!(f, " axes={}", list(axes)),
-        CoreOp::ExtractDiag { axis_a, axis_b } => write!(f, " axes=[{axis_a}, {axis_b}]"),
-        CoreOp::Slice { start, limit, stride } => {
-            write!(f, " start={} limit={} stride={}", names.shape(start), names.shape(limit), list(stride))
-        }
-        CoreOp::Pad { low, high, interior } => {
-            write!(f, " low={} high={} interior={}", names.shape(low), names.shape(high), list(interior))
-        }
-        _ => Ok(()),
     }
 }

@@ -11,7 +11,7 @@ impl SemanticProgram {
     /// 2. A node uses only inputs and results of earlier nodes; outputs are values of the program.
     /// 3. Dtypes and shapes of the results are those that the operation's rules infer.
     /// 4. Conditions that the rules could not decide stand among the guards.
-    /// 5. Every size is bound by an axis that determines it, and names of inputs are distinct.
+    /// 5. Every size is bound by an axis that determines it; names of inputs are distinct, and so are names of sizes.
     /// 6. The fingerprint is that of the structure.
     ///
     /// # Errors
@@ -39,7 +39,10 @@ impl SemanticProgram {
                 return refuse(format!("two inputs are named `{}`", input.name));
             }
         }
-        for size in self.sizes.iter() {
+        for (i, size) in self.sizes.iter().enumerate() {
+            if self.sizes[..i].iter().any(|s| s.name == size.name) {
+                return refuse(format!("two sizes are named `{}`", size.name));
+            }
             let dim = self.values.get(size.input as usize).and_then(|m| m.shape.get(size.axis as usize));
             let bound = dim.and_then(|d| d.as_affine());
             if size.input as usize >= self.inputs.len()

@@ -27,7 +27,7 @@ fn text_form_shows_sizes_attributes_and_names() {
     assert_eq!(
         linear_model().unwrap().to_string(),
         "\
-program residual(w: f64[d], x: f64[n, d], y: f64[n]) -> f64 {
+program residual<n, d>(w: f64[d], x: f64[n, d], y: f64[n]) -> f64 {
   %3 = broadcast_in_dim axes=[1] w : f64[n, d]
   %4 = mul x %3 : f64[n, d]
   %5 = sum axes=[1] %4 : f64[n]
@@ -224,6 +224,7 @@ fn verify_finds_every_kind_of_damage() {
         (|p| p.outputs.to_mut()[0].value = ValueId(99), "is no value"),
         (|p| p.inputs.to_mut()[1].name = "w".into(), "two inputs are named `w`"),
         (|p| p.sizes.to_mut()[0].axis = 1, "size `n` is not bound"),
+        (|p| p.sizes.to_mut()[1].name = "n".into(), "two sizes are named `n`"),
         (|p| p.fingerprint.0 ^= 1, "fingerprint"),
     ];
     for (damage, part) in damage {
@@ -338,10 +339,20 @@ fn every_op() -> Vec<CoreOp> {
         CoreOp::Sin,
         CoreOp::Cos,
         CoreOp::Tan,
+        CoreOp::Asin,
+        CoreOp::Acos,
+        CoreOp::Atan,
+        CoreOp::Sinh,
+        CoreOp::Cosh,
         CoreOp::Tanh,
         CoreOp::Sqrt,
         CoreOp::Rsqrt,
+        CoreOp::Cbrt,
         CoreOp::Erf,
+        CoreOp::Erfc,
+        CoreOp::Floor,
+        CoreOp::Ceil,
+        CoreOp::Round,
         CoreOp::Conj,
         CoreOp::Real,
         CoreOp::Imag,
@@ -354,6 +365,8 @@ fn every_op() -> Vec<CoreOp> {
         CoreOp::Div,
         CoreOp::Rem,
         CoreOp::Pow,
+        CoreOp::Atan2,
+        CoreOp::Complex,
         CoreOp::Maximum,
         CoreOp::Minimum,
         CoreOp::And,
@@ -371,11 +384,23 @@ fn every_op() -> Vec<CoreOp> {
         CoreOp::EmbedDiag,
         CoreOp::Pad { low: dims(), high: dims(), interior: one() },
         CoreOp::Concatenate { axis: 0 },
+        CoreOp::Tril { row: 0, column: 1, k: -1 },
+        CoreOp::Triu { row: 0, column: 1, k: -1 },
+        CoreOp::Gather { axis: 0 },
+        CoreOp::Scatter { axis: 0 },
+        CoreOp::ScatterAdd { axis: 0 },
+        CoreOp::DynamicSlice { sizes: dims() },
+        CoreOp::DynamicUpdateSlice,
         CoreOp::Sum { axes: one() },
+        CoreOp::Prod { axes: one() },
         CoreOp::Max { axes: one() },
         CoreOp::Min { axes: one() },
+        CoreOp::Any { axes: one() },
+        CoreOp::All { axes: one() },
         CoreOp::ArgMax { axis: 0 },
         CoreOp::ArgMin { axis: 0 },
         CoreOp::CumSum { axis: 0 },
+        CoreOp::CumProd { axis: 0 },
+        CoreOp::LinearRecurrence { axis: 0 },
     ]
 }

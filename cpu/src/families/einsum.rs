@@ -51,7 +51,9 @@ impl FamilyExecutor for EinsumExecutor {
                 return Ok(Preparation::Unsupported);
             };
             let shapes: Vec<&[usize]> = shapes.iter().map(|shape| shape.as_slice()).collect();
-            let plan = Plan::new(operand.dtype, op.tree(&shapes)?, &shapes)?;
+            let tree = op.tree(&shapes)?;
+            tree.check_sizes()?;
+            let plan = Plan::new(operand.dtype, tree, &shapes)?;
             let prepared = numeric!(operand.dtype, T => command("einsum", move |engine, inputs, output| {
                 plan.run::<T>(engine, inputs, output)
             }));

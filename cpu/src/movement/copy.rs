@@ -82,7 +82,7 @@ fn each_point(axes: &[Axis<2>], from: isize, mut work: impl FnMut(usize, isize))
     }
 }
 
-fn copy_row<T: Scalar>(axis: Axis<2>, destination: &mut [T], source: &[T], from: isize) {
+pub(super) fn copy_row<T: Scalar>(axis: Axis<2>, destination: &mut [T], source: &[T], from: isize) {
     match axis.strides {
         [1, 1] => destination[..axis.extent].copy_from_slice(&source[from as usize..][..axis.extent]),
         [1, 0] => destination[..axis.extent].fill(source[from as usize]),

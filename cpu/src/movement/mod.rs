@@ -2,9 +2,11 @@
 
 mod copy;
 mod gather;
+mod indexed;
 mod place;
 mod transpose;
 
 pub(crate) use copy::{CopyAxes, copy};
 pub(crate) use gather::{gather, gather_points};
-pub(crate) use place::{concatenate, copy_view, embed_diagonal, iota, pad};
+pub(crate) use indexed::{dynamic_slice, dynamic_update_slice, gather as gather_along, scatter};
+pub(crate) use place::{concatenate, copy_view, embed_diagonal, iota, pad, triangle};

@@ -83,13 +83,45 @@ pub(crate) fn pad<T: Scalar>(
     place::<T>(workers, &inside, axes, to as usize, output)
 }
 
+/// The triangle on or below (`lower`) or above the diagonal `column - row = k`, zero elsewhere.
+pub(crate) fn triangle<T: Scalar>(
+    workers: &Workers,
+    ([row, column], k, lower): ([usize; 2], i64, bool),
+    source: &TensorView<'_>,
+    output: &mut Tensor,
+) -> Result<()> {
+    copy_view::<T>(workers, source, output)?;
+    let (inner, outer) = (row.min(column), row.max(column));
+    let layout = output.layout().clone();
+    let (step, extent) = (layout.strides()[outer], layout.shape()[inner] as i64);
+    let axes = axes_of([&layout]);
+    for i in 0..layout.shape()[outer] as i64 {
+        // The part along the inner axis that goes, at index i of the outer one.
+        let (first, end) = match (lower, inner == row) {
+            (true, true) => (0, i.saturating_sub(k)),
+            (false, true) => (i.saturating_sub(k).saturating_add(1), extent),
+            (true, false) => (i.saturating_add(k).saturating_add(1), extent),
+            (false, false) => (0, i.saturating_add(k)),
+        };
+        let (first, end) = (first.clamp(0, extent), end.clamp(0, extent));
+        let part = axes.iter().enumerate().filter(|(axis, _)| *axis != outer).map(|(axis, &whole)| Axis {
+            extent: if axis == inner { (end - first).max(0) as usize } else { whole.extent },
+            // The zero that is written everywhere.
+            strides: [whole.strides[0], 0],
+        });
+        let to = i as usize * step as usize + first as usize * layout.strides()[inner] as usize;
+        copy(workers, part, (output.as_mut_slice::<T>()?, to), (&[T::ZERO], 0));
+    }
+    Ok(())
+}
+
 /// The axes of a source that goes to where strides of the output say.
-fn axes_into(strides: &[isize], source: &TensorView<'_>) -> Axes<2> {
+pub(super) fn axes_into(strides: &[isize], source: &TensorView<'_>) -> Axes<2> {
     let axes = strides.iter().zip(source.shape()).zip(source.layout().strides());
     axes.map(|((&to, &extent), &from)| Axis { extent, strides: [to, from] }).collect()
 }
 
-fn place<T: Scalar>(
+pub(super) fn place<T: Scalar>(
     workers: &Workers,
     source: &TensorView<'_>,
     axes: Axes<2>,

@@ -1,4 +1,4 @@
-//! How entries are combined: sums and extrema.
+//! How entries are combined: sums, products, extrema and truth.
 
 use tenferro_core::Scalar;
 use tenferro_runtime::reference::scalar::{Arithmetic, Ordered};
@@ -26,6 +26,36 @@ pub(crate) fn sum<T: Arithmetic>() -> Reducer<T> {
         combine: T::add,
         fold: |entries| fold(entries, T::ZERO, T::add),
         accumulate: |results, entries| accumulate(results, entries, T::add),
+    }
+}
+
+/// The product.
+pub(crate) fn product<T: Arithmetic>() -> Reducer<T> {
+    Reducer {
+        empty: T::ONE,
+        combine: T::mul,
+        fold: |entries| fold(entries, T::ONE, T::mul),
+        accumulate: |results, entries| accumulate(results, entries, T::mul),
+    }
+}
+
+/// Whether any is true.
+pub(crate) fn any() -> Reducer<bool> {
+    Reducer {
+        empty: false,
+        combine: |a, b| a | b,
+        fold: |entries| fold(entries, false, |a, b| a | b),
+        accumulate: |results, entries| accumulate(results, entries, |a, b| a | b),
+    }
+}
+
+/// Whether all are true.
+pub(crate) fn all() -> Reducer<bool> {
+    Reducer {
+        empty: true,
+        combine: |a, b| a & b,
+        fold: |entries| fold(entries, true, |a, b| a & b),
+        accumulate: |results, entries| accumulate(results, entries, |a, b| a & b),
     }
 }
 

@@ -8,8 +8,8 @@ mod fold;
 mod scan;
 
 pub(crate) use arg::best;
-pub(crate) use fold::{Reducer, max, min, sum};
-pub(crate) use scan::cumulative_sum;
+pub(crate) use fold::{Reducer, all, any, max, min, product, sum};
+pub(crate) use scan::scan;
 
 use tenferro_core::Scalar;
 

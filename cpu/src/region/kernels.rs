@@ -2,7 +2,7 @@
 
 use tenferro_core::ops::{Comparison, CoreOp};
 use tenferro_core::{DType, with_dtype};
-use tenferro_runtime::reference::scalar::{Analytic, Arithmetic, Convert, ErrorFunction, Ordered, convert};
+use tenferro_runtime::reference::scalar::{Analytic, Arithmetic, Convert, Ordered, RealFunction, convert};
 
 use super::elements::{Element, Elements, ElementsMut};
 use crate::dtypes::{float, numeric, ordered, over};
@@ -40,11 +40,21 @@ pub(crate) fn kernel(op: &CoreOp, dtype: DType) -> Option<Kernel> {
         CoreOp::Sin => float!(dtype, T => unary!(T, T, Analytic::sin)),
         CoreOp::Cos => float!(dtype, T => unary!(T, T, Analytic::cos)),
         CoreOp::Tan => float!(dtype, T => unary!(T, T, Analytic::tan)),
+        CoreOp::Asin => float!(dtype, T => unary!(T, T, Analytic::asin)),
+        CoreOp::Acos => float!(dtype, T => unary!(T, T, Analytic::acos)),
+        CoreOp::Atan => float!(dtype, T => unary!(T, T, Analytic::atan)),
+        CoreOp::Sinh => float!(dtype, T => unary!(T, T, Analytic::sinh)),
+        CoreOp::Cosh => float!(dtype, T => unary!(T, T, Analytic::cosh)),
         CoreOp::Tanh => float!(dtype, T => unary!(T, T, Analytic::tanh)),
         CoreOp::Sqrt => float!(dtype, T => unary!(T, T, Analytic::sqrt)),
         CoreOp::Rsqrt => float!(dtype, T => unary!(T, T, Analytic::rsqrt)),
         CoreOp::IsFinite => float!(dtype, T => unary!(T, bool, Analytic::is_finite)),
-        CoreOp::Erf => over!([f32, f64], dtype, T => unary!(T, T, ErrorFunction::erf)),
+        CoreOp::Cbrt => over!([f32, f64], dtype, T => unary!(T, T, RealFunction::cbrt)),
+        CoreOp::Erf => over!([f32, f64], dtype, T => unary!(T, T, RealFunction::erf)),
+        CoreOp::Erfc => over!([f32, f64], dtype, T => unary!(T, T, RealFunction::erfc)),
+        CoreOp::Floor => over!([f32, f64], dtype, T => unary!(T, T, RealFunction::floor)),
+        CoreOp::Ceil => over!([f32, f64], dtype, T => unary!(T, T, RealFunction::ceil)),
+        CoreOp::Round => over!([f32, f64], dtype, T => unary!(T, T, RealFunction::round)),
         CoreOp::Not => over!([bool], dtype, T => unary!(T, T, |x: T| !x)),
         CoreOp::Convert(target) => {
             Some(with_dtype!(dtype, S => with_dtype!(*target, T => converting::<S, T> as Kernel)))
@@ -54,6 +64,8 @@ pub(crate) fn kernel(op: &CoreOp, dtype: DType) -> Option<Kernel> {
         CoreOp::Mul => numeric!(dtype, T => product::<T>()),
         CoreOp::Div => numeric!(dtype, T => binary!(T, T, Arithmetic::div)),
         CoreOp::Rem => ordered!(dtype, T => binary!(T, T, Ordered::rem)),
+        CoreOp::Atan2 => over!([f32, f64], dtype, T => binary!(T, T, RealFunction::atan2)),
+        CoreOp::Complex => over!([f32, f64], dtype, T => binary!(T, Whole<T>, RealFunction::complex)),
         CoreOp::Maximum => ordered!(dtype, T => binary!(T, T, Ordered::maximum)),
         CoreOp::Minimum => ordered!(dtype, T => binary!(T, T, Ordered::minimum)),
         CoreOp::Pow => float!(dtype, T => binary!(T, T, Analytic::pow)),
@@ -82,6 +94,7 @@ fn compare(comparison: Comparison, dtype: DType) -> Option<Kernel> {
 }
 
 type Part<T> = <T as Arithmetic>::Part;
+type Whole<T> = <T as RealFunction>::Whole;
 
 #[inline(always)]
 fn unary<A: Element, O: Element>(output: ElementsMut<'_>, inputs: &[Elements<'_>], f: impl Fn(A) -> O) {

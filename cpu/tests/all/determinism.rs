@@ -41,6 +41,35 @@ fn operations_do_not_depend_on_threads() {
 }
 
 #[test]
+fn moves_by_indices_do_not_depend_on_threads() {
+    let mut noise = Noise::new(43);
+    for (shape, taken, axis) in [
+        ([50, 3, 100], [50, 40, 100], 1),
+        ([7, 300, 40], [9, 300, 40], 0),
+        ([60, 50, 9], [60, 50, 30], 2),
+        ([9, 1, 1], [100_000, 1, 1], 0),
+        ([3, 1, 50_000], [2, 1, 50_000], 0),
+    ] {
+        let x = noise.tensor(DType::F64, &shape);
+        let count = taken.iter().product();
+        let entries: Vec<i64> = (0..count).map(|_| noise.below(shape[axis]) as i64).collect();
+        let each = Tensor::from_vec_col_major(taken, entries.clone()).unwrap();
+        let list = Tensor::from_vec_col_major([taken[axis]], entries[..taken[axis]].to_vec()).unwrap();
+        let updates = noise.laid_out(DType::F64, &taken, 1);
+        for indices in [each, list.broadcast_in_dim(&taken, &[axis]).unwrap()] {
+            let axis = axis as u32;
+            let mut inputs = vec![x.clone(), indices, updates.clone()];
+            for op in [CoreOp::Scatter { axis }, CoreOp::ScatterAdd { axis }, CoreOp::Gather { axis }] {
+                inputs.truncate(op.row().operands.len());
+                check(&single_op(&op, &inputs).unwrap(), &inputs, &format!("{op:?} {shape:?}"));
+            }
+        }
+    }
+    let inputs = [noise.tensor(DType::F64, &[900, 800])];
+    check(&single_op(&CoreOp::Tril { row: 1, column: 0, k: 5 }, &inputs).unwrap(), &inputs, "tril");
+}
+
+#[test]
 fn contractions_do_not_depend_on_threads() {
     let mut noise = Noise::new(42);
     let floats = [DType::F32, DType::F64, DType::C64];

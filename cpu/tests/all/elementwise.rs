@@ -8,7 +8,8 @@ use crate::all::support::{Noise, SHAPES, WAYS, assert_same, run_both, single_op}
 fn unary() -> Vec<CoreOp> {
     use CoreOp::*;
     let mut ops = vec![
-        Neg, Abs, Sign, Exp, Expm1, Log, Log1p, Sin, Cos, Tan, Tanh, Sqrt, Rsqrt, Erf, Conj, Real, Imag, Not, IsFinite,
+        Neg, Abs, Sign, Exp, Expm1, Log, Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Sqrt, Rsqrt, Cbrt,
+        Erf, Erfc, Floor, Ceil, Round, Conj, Real, Imag, Not, IsFinite,
     ];
     ops.extend(DType::ALL.map(Convert));
     ops
@@ -17,7 +18,7 @@ fn unary() -> Vec<CoreOp> {
 fn binary() -> Vec<CoreOp> {
     use Comparison::*;
     use CoreOp::*;
-    let mut ops = vec![Add, Sub, Mul, Div, Rem, Pow, Maximum, Minimum, And, Or];
+    let mut ops = vec![Add, Sub, Mul, Div, Rem, Pow, Atan2, Complex, Maximum, Minimum, And, Or];
     ops.extend([Eq, Ne, Lt, Le, Gt, Ge].map(Compare));
     ops
 }

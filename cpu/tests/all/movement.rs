@@ -2,11 +2,12 @@
 
 use tenferro_core::ops::CoreOp;
 use tenferro_core::shape::SymDim;
-use tenferro_core::{DType, Tensor};
+use tenferro_core::{DType, Tensor, TensorRead};
 use tenferro_cpu::CpuEngine;
 use tenferro_runtime::Engine;
+use tenferro_runtime::reference::ReferenceEngine;
 
-use crate::all::support::{Noise, SHAPES, WAYS, assert_same, program, run_both, single_op};
+use crate::all::support::{Noise, RUNTIME, SHAPES, WAYS, assert_same, program, run_both, single_op};
 
 fn check(op: &CoreOp, inputs: &[Tensor]) {
     let program = single_op(op, inputs).unwrap();
@@ -108,6 +109,110 @@ fn diagonals_are_embedded() {
         for dtype in DType::ALL {
             for way in 0..WAYS {
                 check(&CoreOp::EmbedDiag, &[noise.laid_out(dtype, shape, way)]);
+            }
+        }
+    }
+}
+
+#[test]
+fn triangles_agree() {
+    let mut noise = Noise::new(26);
+    for shape in SHAPES.iter().filter(|shape| shape.len() > 1) {
+        let rank = shape.len() as u32;
+        for (row, column) in [(0, 1), (1, 0), (rank - 1, 0), (rank - 2, rank - 1)] {
+            for k in [0, 1, -2, 40, i64::MAX, i64::MIN] {
+                let (dtype, way) = (DType::ALL[noise.below(7)], noise.below(WAYS));
+                let inputs = [noise.laid_out(dtype, shape, way)];
+                if row != column {
+                    check(&CoreOp::Tril { row, column, k }, &inputs);
+                    check(&CoreOp::Triu { row, column, k }, &inputs);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_are_read_and_replaced_wherever_they_start() {
+    let mut noise = Noise::new(27);
+    for shape in SHAPES {
+        for way in 0..WAYS {
+            let dtype = DType::ALL[noise.below(7)];
+            let part: Vec<usize> = shape.iter().map(|&extent| noise.below(extent + 1)).collect();
+            let far = |noise: &mut Noise, extent: usize| noise.below(3 * extent + 1) as i64 - extent as i64;
+            let starts = shape.iter().map(|&extent| far(&mut noise, extent)).collect();
+            let starts = Tensor::from_vec_col_major([shape.len()], starts).unwrap();
+            let x = noise.laid_out(dtype, shape, way);
+            let sizes = part.iter().map(|&size| SymDim::from(size)).collect();
+            check(&CoreOp::DynamicSlice { sizes }, &[x.clone(), starts.clone()]);
+            let update = noise.laid_out(dtype, &part, way + 1);
+            check(&CoreOp::DynamicUpdateSlice, &[x, update, starts]);
+        }
+    }
+    let extremes = Tensor::from_vec_col_major([2], vec![i64::MIN, i64::MAX]).unwrap();
+    let x = noise.tensor(DType::F64, &[3, 4]);
+    check(&CoreOp::DynamicSlice { sizes: vec![2.into(), 2.into()].into() }, &[x, extremes]);
+}
+
+/// Indices below a limit, the same for every place beside the axis if the way says so.
+fn indices(noise: &mut Noise, shape: &[usize], axis: usize, limit: usize, way: usize) -> Tensor {
+    let below = |noise: &mut Noise, len: usize| (0..len).map(|_| noise.below(limit.max(1)) as i64).collect();
+    match way % 3 {
+        0 => {
+            let list = below(noise, shape[axis]);
+            let list = Tensor::from_vec_col_major([shape[axis]], list).unwrap();
+            list.broadcast_in_dim(shape, &[axis]).unwrap()
+        }
+        1 => {
+            let turned: Vec<usize> = shape.iter().rev().copied().collect();
+            let all: Vec<usize> = (0..shape.len()).rev().collect();
+            let entries = below(noise, shape.iter().product());
+            Tensor::from_vec_col_major(turned, entries).unwrap().transpose(&all).unwrap()
+        }
+        _ => Tensor::from_vec_col_major(shape, below(noise, shape.iter().product())).unwrap(),
+    }
+}
+
+#[test]
+fn entries_move_to_and_from_indices() {
+    let mut noise = Noise::new(28);
+    for shape in SHAPES.iter().filter(|shape| !shape.is_empty()) {
+        for axis in 0..shape.len() {
+            for way in 0..WAYS {
+                let mut taken = shape.to_vec();
+                taken[axis] = if shape[axis] == 0 { 0 } else { noise.below(9) };
+                let dtype = DType::ALL[noise.below(7)];
+                let x = noise.laid_out(dtype, shape, way);
+                let indices = indices(&mut noise, &taken, axis, shape[axis], way);
+                let updates = noise.laid_out(dtype, &taken, way + 2);
+                let axis = axis as u32;
+                check(&CoreOp::Gather { axis }, &[x.clone(), indices.clone()]);
+                check(&CoreOp::Scatter { axis }, &[x.clone(), indices.clone(), updates.clone()]);
+                if dtype != DType::Bool {
+                    check(&CoreOp::ScatterAdd { axis }, &[x, indices, updates]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_index_outside_is_named() {
+    let (x, updates) = (Tensor::zeros(DType::F64, [3, 2]).unwrap(), Tensor::zeros(DType::F64, [2, 2]).unwrap());
+    for (held, first) in [([0, 3, -1, 2], 3), ([-1, 0, 0, 7], -1), ([0, 1, i64::MIN, 2], i64::MIN)] {
+        let indices = Tensor::from_vec_col_major([2, 2], held.to_vec()).unwrap();
+        for op in [CoreOp::Gather { axis: 0 }, CoreOp::Scatter { axis: 0 }, CoreOp::ScatterAdd { axis: 0 }] {
+            let mut inputs = vec![x.clone(), indices.clone(), updates.clone()];
+            inputs.truncate(op.row().operands.len());
+            let program = single_op(&op, &inputs).unwrap();
+            let reads: Vec<TensorRead<'_>> = inputs.iter().map(TensorRead::from).collect();
+            let engines: [&mut dyn Engine; 2] = [&mut CpuEngine::serial(), &mut ReferenceEngine::new()];
+            for engine in engines {
+                let prepared = RUNTIME.prepare(program.clone(), &reads, &[engine.target()]).unwrap();
+                let error = RUNTIME.run(&mut [engine], &prepared, &reads).unwrap_err().to_string();
+                let name = op.name();
+                let expected = format!("{name}: `indices` hold {first}, which axis 0 of extent 3 does not have");
+                assert!(error.contains(&expected), "{error}");
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Reductions and scans against the reference engine, and the accuracy of sums.
 
 use tenferro_core::ops::CoreOp;
-use tenferro_core::{DType, Tensor};
+use tenferro_core::{DType, DTypeSet, Tensor};
 use tenferro_cpu::CpuEngine;
 
 use crate::all::support::{Noise, SHAPES, WAYS, assert_near, assert_same, run_both, run_on, single_op, tolerance};
@@ -45,6 +45,8 @@ fn reductions_agree_for_all_dtypes() {
                 CoreOp::Sum { axes: axes.clone().into() },
                 CoreOp::Max { axes: axes.clone().into() },
                 CoreOp::Min { axes: axes.clone().into() },
+                CoreOp::Any { axes: axes.clone().into() },
+                CoreOp::All { axes: axes.clone().into() },
             ] {
                 for dtype in op.row().dtypes.iter() {
                     let way = noise.below(WAYS);
@@ -57,12 +59,43 @@ fn reductions_agree_for_all_dtypes() {
     }
 }
 
+/// Factors of modulus 1 or 0, so that products of many stay within bounds; integers wrap.
+fn factors(noise: &mut Noise, dtype: DType, shape: &[usize]) -> Tensor {
+    let x = noise.tensor(dtype, shape);
+    let signs = single_op(&CoreOp::Sign, std::slice::from_ref(&x)).unwrap();
+    run_on(&mut CpuEngine::serial(), &signs, &[x])
+}
+
+#[test]
+fn products_and_recurrences_agree() {
+    let mut noise = Noise::new(14);
+    for shape in [&[7][..], &[0, 4], &[4, 0], &[3000], &[3, 1, 40, 4]] {
+        let backwards: Vec<usize> = (0..shape.len()).rev().collect();
+        for dtype in DTypeSet::NUMERIC.iter() {
+            let a = factors(&mut noise, dtype, shape);
+            for axes in subsets(shape.len()) {
+                check(&CoreOp::Prod { axes: axes.into() }, &a, tolerance(dtype));
+            }
+            for axis in 0..shape.len() as u32 {
+                check(&CoreOp::CumProd { axis }, &a, tolerance(dtype));
+                let inputs = [a.reverse(&backwards).unwrap(), noise.laid_out(dtype, shape, 1)];
+                let program = single_op(&CoreOp::LinearRecurrence { axis }, &inputs).unwrap();
+                let (actual, expected) = run_both(&program, &inputs);
+                let what = || format!("recurrence along axis {axis} of {dtype} {shape:?}");
+                assert_near(&actual, &expected, tolerance(dtype), &what);
+            }
+        }
+    }
+}
+
 #[test]
 fn positions_and_running_sums_agree() {
     let mut noise = Noise::new(13);
     for shape in SHAPES.iter().filter(|shape| !shape.is_empty()) {
         for axis in 0..shape.len() as u32 {
-            for op in [CoreOp::ArgMax { axis }, CoreOp::ArgMin { axis }, CoreOp::CumSum { axis }] {
+            for op in
+                [CoreOp::ArgMax { axis }, CoreOp::ArgMin { axis }, CoreOp::CumSum { axis }, CoreOp::CumProd { axis }]
+            {
                 for dtype in op.row().dtypes.iter() {
                     let sums = matches!(op, CoreOp::CumSum { .. });
                     if !sums && shape[axis as usize] == 0 {

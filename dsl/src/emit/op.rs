@@ -53,20 +53,39 @@ pub(super) fn core_op(op: &CoreOp, tables: &mut Tables) -> TokenStream {
             let (a, b) = (index(*axis_a), index(*axis_b));
             quote!(ExtractDiag { axis_a: #a, axis_b: #b })
         }
+        CoreOp::Tril { row, column, k } => triangle("Tril", [*row, *column], *k),
+        CoreOp::Triu { row, column, k } => triangle("Triu", [*row, *column], *k),
+        CoreOp::DynamicSlice { sizes } => {
+            let sizes = dims(sizes, tables);
+            quote!(DynamicSlice { sizes: #sizes })
+        }
         CoreOp::Transpose { axes } => with_axes("Transpose", axes),
         CoreOp::Reverse { axes } => with_axes("Reverse", axes),
         CoreOp::Sum { axes } => with_axes("Sum", axes),
+        CoreOp::Prod { axes } => with_axes("Prod", axes),
+        CoreOp::Any { axes } => with_axes("Any", axes),
+        CoreOp::All { axes } => with_axes("All", axes),
         CoreOp::Max { axes } => with_axes("Max", axes),
         CoreOp::Min { axes } => with_axes("Min", axes),
         CoreOp::Concatenate { axis } => with_axis("Concatenate", *axis),
+        CoreOp::Gather { axis } => with_axis("Gather", *axis),
+        CoreOp::Scatter { axis } => with_axis("Scatter", *axis),
+        CoreOp::ScatterAdd { axis } => with_axis("ScatterAdd", *axis),
         CoreOp::ArgMax { axis } => with_axis("ArgMax", *axis),
         CoreOp::ArgMin { axis } => with_axis("ArgMin", *axis),
         CoreOp::CumSum { axis } => with_axis("CumSum", *axis),
+        CoreOp::CumProd { axis } => with_axis("CumProd", *axis),
+        CoreOp::LinearRecurrence { axis } => with_axis("LinearRecurrence", *axis),
         without_attributes => {
             let name = variant(without_attributes);
             quote!(#name)
         }
     }
+}
+
+fn triangle(name: &str, axes: [u32; 2], k: i64) -> TokenStream {
+    let (name, [row, column], k) = (ident(name), axes.map(index), integer(k));
+    quote!(#name { row: #row, column: #column, k: #k })
 }
 
 fn with_axes(name: &str, axes: &[u32]) -> TokenStream {

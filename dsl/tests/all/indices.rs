@@ -149,7 +149,7 @@ fn signs_and_literals_move_no_sum() {
 fn diagonals_are_taken_and_embedded() {
     assert_eq!(
         matrices("_s[i, i] * _x[i] -> []", "f64"),
-        "%6 = extract_diag axes=[0, 1] _s : f64[n]\n%7 = tenferro.einsum.v1 \"i,i->\" %6 _x : f64\nreturn %7"
+        "%6 = extract_diag axis_a=0 axis_b=1 _s : f64[n]\n%7 = tenferro.einsum.v1 \"i,i->\" %6 _x : f64\nreturn %7"
     );
     assert_eq!(
         matrices("let d[i, i] = _x[i]; d", "f64[n, n]"),

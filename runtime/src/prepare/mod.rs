@@ -12,6 +12,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
+use tenferro_core::ad::expand_checkpoints;
 use tenferro_core::program::SemanticProgram;
 
 use crate::engine::EngineTarget;
@@ -148,7 +149,10 @@ pub(crate) fn prepare(
             engines: engines.clone(),
             specialization: Specialization::project(requirements, &signature),
         };
-        let lower = |key: &Key| lower::lower(runtime.id(), &snapshot, &program, key);
+        let lower = |key: &Key| {
+            let expanded = expand_checkpoints(&program)?;
+            lower::lower(runtime.id(), &snapshot, expanded.as_ref().unwrap_or(&program), key)
+        };
         match runtime.cache().get_or_prepare(key, lower)? {
             Entry::Redirect(wider) => requirements = wider,
             Entry::Ready(shared) => return Ok(Prepared { program, shared }),

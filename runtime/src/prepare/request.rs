@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use tenferro_core::Shape;
 use tenferro_core::ops::CoreOp;
 use tenferro_core::program::{Op, ValueMeta};
-use tenferro_core::shape::SymDim;
+use tenferro_core::shape::{SizeId, SymDim};
 
 use super::specialization::{LayoutClass, Specialization, SpecializationRequirements};
 use crate::error::Result;
@@ -114,17 +114,19 @@ impl<'a> PrepareRequest<'a> {
         SpecializationRequirements::metadata()
     }
 
-    /// The requirement of dtypes, ranks and the extents of all operands, results and attributes.
-    pub fn extents(&self) -> SpecializationRequirements {
+    /// The requirement of dtypes, ranks and the attributes that tensors do not show.
+    pub fn attributes(&self) -> SpecializationRequirements {
         let attributes: [&[SymDim]; 2] = match self.op {
             Op::Core(CoreOp::Pad { low, high, .. }) => [low, high],
             _ => [&[], &[]],
         };
+        self.metadata().with_sizes(sizes_in(attributes))
+    }
+
+    /// The requirement of dtypes, ranks and the extents of all operands, results and attributes.
+    pub fn extents(&self) -> SpecializationRequirements {
         let metas = self.inputs.iter().copied().chain(self.outputs);
-        let shapes = metas.map(|meta| &*meta.shape).chain(attributes);
-        let mut sizes = Vec::new();
-        shapes.flatten().for_each(|dim| dim.for_each_size(&mut |id| sizes.push(id)));
-        self.metadata().with_sizes(sizes)
+        self.attributes().with_sizes(sizes_in(metas.map(|meta| &*meta.shape)))
     }
 
     /// The requirement of dtypes, ranks, extents and the layout classes of all operands.
@@ -151,6 +153,13 @@ impl<'a> PrepareRequest<'a> {
             Ok(Preparation::NeedsSpecialization(needs))
         }
     }
+}
+
+/// The sizes that occur in extents.
+fn sizes_in<'a>(dims: impl IntoIterator<Item = &'a [SymDim]>) -> Vec<SizeId> {
+    let mut sizes = Vec::new();
+    dims.into_iter().flatten().for_each(|dim| dim.for_each_size(&mut |id| sizes.push(id)));
+    sizes
 }
 
 impl fmt::Debug for PrepareRequest<'_> {

@@ -1,6 +1,6 @@
 //! Functions of one complex number, without the overflow and cancellation of the plain formulas.
 
-use std::f64::consts::LN_2;
+use std::f64::consts::{FRAC_PI_2, LN_2};
 
 use tenferro_core::Complex64;
 
@@ -158,6 +158,63 @@ pub(super) fn tanh(z: Complex64) -> Complex64 {
     c(secant2 * cosh * sinh / denominator, tan / denominator)
 }
 
+/// `sin(iz) / i`
+pub(super) fn sinh(z: Complex64) -> Complex64 {
+    let w = sin(c(-z.im, z.re));
+    c(w.im, -w.re)
+}
+
+/// `cos(iz)`
+pub(super) fn cosh(z: Complex64) -> Complex64 {
+    cos(c(-z.im, z.re))
+}
+
+/// The roots of `1 - z` and `1 + z`.
+fn roots_about_one(z: Complex64) -> (Complex64, Complex64) {
+    (sqrt(c(1.0 - z.re, -z.im)), sqrt(c(1.0 + z.re, z.im)))
+}
+
+/// Beyond this modulus the roots of `1 - z` and `1 + z` differ by a factor of i, and their product may overflow.
+const FAR: f64 = 1e150;
+
+/// `log(2 |z|)` where that is large.
+fn far_logarithm(z: Complex64) -> f64 {
+    log_modulus(z) + LN_2
+}
+
+/// Kahan's formula (1987).
+pub(super) fn asin(z: Complex64) -> Complex64 {
+    if z.re.abs().max(z.im.abs()) > FAR {
+        return c(z.re.atan2(z.im.abs()), far_logarithm(z).copysign(z.im));
+    }
+    let (below, above) = roots_about_one(z);
+    c(z.re.atan2((below * above).re), (below.conj() * above).im.asinh())
+}
+
+/// Kahan's formula (1987).
+pub(super) fn acos(z: Complex64) -> Complex64 {
+    if z.re.abs().max(z.im.abs()) > FAR {
+        return c(z.im.abs().atan2(z.re), far_logarithm(z).copysign(-z.im));
+    }
+    let (below, above) = roots_about_one(z);
+    c(2.0 * below.re.atan2(above.re), (above.conj() * below).im.asinh())
+}
+
+/// With `|z + i|^2 / |z - i|^2 = 1 + 4y / |z - i|^2` above the real axis.
+pub(super) fn atan(z: Complex64) -> Complex64 {
+    let (x, y) = (z.re, z.im.abs());
+    if x.abs().max(y) > FAR {
+        let modulus = x.hypot(y);
+        return c(
+            FRAC_PI_2.copysign(x),
+            if modulus.is_infinite() { 0.0 } else { y / modulus / modulus }.copysign(z.im),
+        );
+    }
+    let angle = 0.5 * (2.0 * x).atan2((1.0 - y) * (1.0 + y) - x * x);
+    let rest = 1.0 - y;
+    c(angle, (0.25 * (4.0 * y / (x * x + rest * rest)).ln_1p()).copysign(z.im))
+}
+
 pub(super) fn sqrt(z: Complex64) -> Complex64 {
     if z.re == 0.0 && z.im == 0.0 {
         return c(0.0, z.im);
@@ -199,7 +256,6 @@ pub(super) fn pow(a: Complex64, b: Complex64) -> Complex64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::f64::consts::FRAC_PI_2;
 
     fn close(a: Complex64, b: Complex64, tolerance: f64) {
         assert!((a - b).norm() <= tolerance * b.norm(), "{a} is not {b}");
@@ -223,6 +279,30 @@ mod tests {
         close(div(c(1e300, 1e300), c(1e300, 1e300)), c(1.0, 0.0), 1e-15);
         close(log(c(1e308, 1e308)), c(1e308_f64.ln() + 0.5 * LN_2, 0.5 * FRAC_PI_2), 1e-15);
         close(sign(c(3e307, -4e307)), c(0.6, -0.8), 1e-15);
+    }
+
+    #[test]
+    fn inverse_functions_undo_their_functions() {
+        for z in [c(0.3, 0.4), c(-2.0, 1e-3), c(1e-9, -2e-9), c(0.5, -3.0), c(-0.2, 0.9)] {
+            close(sin(asin(z)), z, 1e-14);
+            close(cos(acos(z)), z, 1e-7); // the cosine is flat where it is near 1
+            close(tan(atan(z)), z, 1e-14);
+            close(asin(z) + acos(z), c(FRAC_PI_2, 0.0), 1e-15);
+        }
+        // sqrt(1e40) times itself, and far beyond where that would overflow
+        close(asin(c(1e20, 1e20)), c(std::f64::consts::FRAC_PI_4, 47.091422630720835), 1e-15);
+        close(acos(c(-1e300, 0.0)), c(std::f64::consts::PI, -691.4686750787736), 1e-15);
+        close(atan(c(1e300, 1.0)), c(FRAC_PI_2, 0.0), 1e-15);
+        assert_eq!(atan(c(0.0, 1.0)).im, f64::INFINITY);
+    }
+
+    #[test]
+    fn each_side_of_a_cut_has_its_own_value() {
+        close(asin(c(2.0, 0.0)), c(FRAC_PI_2, 1.3169578969248166), 1e-15);
+        close(asin(c(2.0, -0.0)), c(FRAC_PI_2, -1.3169578969248166), 1e-15);
+        close(acos(c(2.0, 0.0)), c(0.0, -1.3169578969248166), 1e-15);
+        close(atan(c(0.0, 2.0)), c(FRAC_PI_2, 0.5493061443340549), 1e-15);
+        close(atan(c(-0.0, 2.0)), c(-FRAC_PI_2, 0.5493061443340549), 1e-15);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use tenferro_core::ops::{Comparison, CoreOp};
 use tenferro_core::{DType, Scalar, with_dtype};
 
 use super::kernel::{Kernel, for_dtype};
-use super::scalar::{Analytic, Arithmetic, ErrorFunction, Ordered, convert};
+use super::scalar::{Analytic, Arithmetic, Ordered, RealFunction, convert};
 use crate::prepare::PrepareRequest;
 
 /// The kernel of an elementwise operation on these operands, if they have it.
@@ -27,11 +27,21 @@ pub(super) fn kernel(op: &CoreOp, request: &PrepareRequest<'_>) -> Option<Kernel
         CoreOp::Sin => for_dtype!(float: dtype, T => unary::<T, T>(name, Analytic::sin)),
         CoreOp::Cos => for_dtype!(float: dtype, T => unary::<T, T>(name, Analytic::cos)),
         CoreOp::Tan => for_dtype!(float: dtype, T => unary::<T, T>(name, Analytic::tan)),
+        CoreOp::Asin => for_dtype!(float: dtype, T => unary::<T, T>(name, Analytic::asin)),
+        CoreOp::Acos => for_dtype!(float: dtype, T => unary::<T, T>(name, Analytic::acos)),
+        CoreOp::Atan => for_dtype!(float: dtype, T => unary::<T, T>(name, Analytic::atan)),
+        CoreOp::Sinh => for_dtype!(float: dtype, T => unary::<T, T>(name, Analytic::sinh)),
+        CoreOp::Cosh => for_dtype!(float: dtype, T => unary::<T, T>(name, Analytic::cosh)),
         CoreOp::Tanh => for_dtype!(float: dtype, T => unary::<T, T>(name, Analytic::tanh)),
         CoreOp::Sqrt => for_dtype!(float: dtype, T => unary::<T, T>(name, Analytic::sqrt)),
         CoreOp::Rsqrt => for_dtype!(float: dtype, T => unary::<T, T>(name, Analytic::rsqrt)),
         CoreOp::IsFinite => for_dtype!(float: dtype, T => unary::<T, bool>(name, Analytic::is_finite)),
-        CoreOp::Erf => for_dtype!(real: dtype, T => unary::<T, T>(name, ErrorFunction::erf)),
+        CoreOp::Cbrt => for_dtype!(real: dtype, T => unary::<T, T>(name, RealFunction::cbrt)),
+        CoreOp::Erf => for_dtype!(real: dtype, T => unary::<T, T>(name, RealFunction::erf)),
+        CoreOp::Erfc => for_dtype!(real: dtype, T => unary::<T, T>(name, RealFunction::erfc)),
+        CoreOp::Floor => for_dtype!(real: dtype, T => unary::<T, T>(name, RealFunction::floor)),
+        CoreOp::Ceil => for_dtype!(real: dtype, T => unary::<T, T>(name, RealFunction::ceil)),
+        CoreOp::Round => for_dtype!(real: dtype, T => unary::<T, T>(name, RealFunction::round)),
         CoreOp::Not => (dtype == DType::Bool).then(|| unary(name, |x: bool| !x)),
         CoreOp::Convert(to) => Some(with_dtype!(dtype, S => with_dtype!(*to, T => unary(name, convert::<S, T>)))),
         CoreOp::Add => for_dtype!(numeric: dtype, T => binary::<T, T>(name, Arithmetic::add)),
@@ -40,6 +50,8 @@ pub(super) fn kernel(op: &CoreOp, request: &PrepareRequest<'_>) -> Option<Kernel
         CoreOp::Div => for_dtype!(numeric: dtype, T => binary::<T, T>(name, Arithmetic::div)),
         CoreOp::Rem => for_dtype!(ordered: dtype, T => binary::<T, T>(name, Ordered::rem)),
         CoreOp::Pow => for_dtype!(float: dtype, T => binary::<T, T>(name, Analytic::pow)),
+        CoreOp::Atan2 => for_dtype!(real: dtype, T => binary::<T, T>(name, RealFunction::atan2)),
+        CoreOp::Complex => for_dtype!(real: dtype, T => binary::<T, _>(name, RealFunction::complex)),
         CoreOp::Maximum => for_dtype!(ordered: dtype, T => binary::<T, T>(name, Ordered::maximum)),
         CoreOp::Minimum => for_dtype!(ordered: dtype, T => binary::<T, T>(name, Ordered::minimum)),
         CoreOp::And => (dtype == DType::Bool).then(|| binary(name, |a: bool, b| a && b)),

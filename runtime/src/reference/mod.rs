@@ -6,6 +6,7 @@
 mod complex;
 mod einsum;
 mod elementwise;
+pub mod indexing;
 mod kernel;
 mod movement;
 mod reduction;
@@ -94,7 +95,7 @@ impl Provider for ReferenceProvider {
             OpClass::Elementwise => (request.metadata(), elementwise::kernel),
             OpClass::Reduction => (request.metadata(), reduction::kernel),
             OpClass::Creation => (request.metadata(), movement::kernel),
-            OpClass::Movement => (request.extents(), movement::kernel),
+            OpClass::Movement => (request.attributes(), movement::kernel),
             OpClass::Layout => return Ok(Preparation::Unsupported),
         };
         request.with(needs, || Ok(kernel(op, request).map_or(Preparation::Unsupported, Preparation::command)))

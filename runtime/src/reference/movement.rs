@@ -4,6 +4,7 @@
 use tenferro_core::ops::CoreOp;
 use tenferro_core::{Layout, Scalar, Shape, Tensor, TensorView, with_dtype};
 
+use super::indexing;
 use super::kernel::{Kernel, for_dtype};
 use super::scalar::convert;
 use crate::error::Result;
@@ -32,7 +33,19 @@ pub(super) fn kernel(op: &CoreOp, request: &PrepareRequest<'_>) -> Option<Kernel
                 pad::<T>(&low, &step, inputs, output)
             })))
         }
-        _ => None,
+        CoreOp::Tril { row, column, k } => {
+            let (axes, k) = ([*row as usize, *column as usize], *k);
+            Some(with_dtype!(dtype, T => Kernel::new(name, move |inputs, output| {
+                triangle::<T>(axes, |distance| distance <= k, &inputs[0], output)
+            })))
+        }
+        CoreOp::Triu { row, column, k } => {
+            let (axes, k) = ([*row as usize, *column as usize], *k);
+            Some(with_dtype!(dtype, T => Kernel::new(name, move |inputs, output| {
+                triangle::<T>(axes, |distance| distance >= k, &inputs[0], output)
+            })))
+        }
+        other => indexing::kernel(other, request),
     }
 }
 
@@ -46,7 +59,7 @@ fn iota<T: Scalar>(axis: usize, output: &mut Tensor, value: impl Fn(i64) -> T) -
 }
 
 /// Writes the entries of a view where a layout of the output says.
-fn place<T: Scalar>(view: &TensorView<'_>, layout: &Layout, output: &mut Tensor) -> Result<()> {
+pub(super) fn place<T: Scalar>(view: &TensorView<'_>, layout: &Layout, output: &mut Tensor) -> Result<()> {
     let entries = view.iter::<T>()?;
     let target = output.as_mut_slice::<T>()?;
     layout.offsets().zip(entries).for_each(|(position, x)| target[position] = x);
@@ -85,6 +98,21 @@ fn pad<T: Scalar>(low: &[i64], step: &[i64], inputs: &[TensorView<'_>], output: 
         if let Some(position) = place.and_then(|place| layout.index(&place).ok()) {
             target[position] = x;
         }
+        advance(&mut index, source.shape());
+    }
+    Ok(())
+}
+
+/// Entries stay where the distance from row to column is wanted.
+fn triangle<T: Scalar>(
+    [row, column]: [usize; 2],
+    wanted: impl Fn(i64) -> bool,
+    source: &TensorView<'_>,
+    output: &mut Tensor,
+) -> Result<()> {
+    let mut index: Shape = vec![0; source.rank()].into();
+    for (y, x) in output.as_mut_slice::<T>()?.iter_mut().zip(source.iter::<T>()?) {
+        *y = if wanted(index[column] as i64 - index[row] as i64) { x } else { T::ZERO };
         advance(&mut index, source.shape());
     }
     Ok(())

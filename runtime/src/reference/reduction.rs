@@ -1,8 +1,8 @@
 //! Reductions and scans: the axes in question are brought to the front, and what varies fastest
 //! is then combined from first to last.
 
-use tenferro_core::Scalar;
 use tenferro_core::ops::CoreOp;
+use tenferro_core::{DType, Scalar};
 
 use super::kernel::{Kernel, for_dtype};
 use super::scalar::{Arithmetic, Ordered, is_nan};
@@ -11,12 +11,17 @@ use crate::prepare::PrepareRequest;
 /// The kernel of a reduction on this operand, if it has it.
 pub(super) fn kernel(op: &CoreOp, request: &PrepareRequest<'_>) -> Option<Kernel> {
     let name = op.name();
-    let [operand] = request.inputs() else { return None };
+    let operand = request.inputs().first()?;
     let (dtype, rank) = (operand.dtype, operand.rank());
     match op {
         CoreOp::Sum { axes } => {
             for_dtype!(numeric: dtype, T => fold::<T>(name, axes, rank, T::ZERO, Arithmetic::add))
         }
+        CoreOp::Prod { axes } => {
+            for_dtype!(numeric: dtype, T => fold::<T>(name, axes, rank, T::ONE, Arithmetic::mul))
+        }
+        CoreOp::Any { axes } => (dtype == DType::Bool).then(|| fold(name, axes, rank, false, |a, b| a | b)),
+        CoreOp::All { axes } => (dtype == DType::Bool).then(|| fold(name, axes, rank, true, |a, b| a & b)),
         CoreOp::Max { axes } => {
             for_dtype!(ordered: dtype, T => fold::<T>(name, axes, rank, T::LOWEST, Ordered::maximum))
         }
@@ -25,7 +30,15 @@ pub(super) fn kernel(op: &CoreOp, request: &PrepareRequest<'_>) -> Option<Kernel
         }
         CoreOp::ArgMax { axis } => for_dtype!(ordered: dtype, T => winner(name, *axis, rank, |a: T, b| a > b)),
         CoreOp::ArgMin { axis } => for_dtype!(ordered: dtype, T => winner(name, *axis, rank, |a: T, b| a < b)),
-        CoreOp::CumSum { axis } => for_dtype!(numeric: dtype, T => running_sum::<T>(name, *axis, rank)),
+        CoreOp::CumSum { axis } => {
+            for_dtype!(numeric: dtype, T => scan::<T, 1>(name, *axis, rank, |[x]| x, |z, [x]| z.add(x)))
+        }
+        CoreOp::CumProd { axis } => {
+            for_dtype!(numeric: dtype, T => scan::<T, 1>(name, *axis, rank, |[x]| x, |z, [x]| z.mul(x)))
+        }
+        CoreOp::LinearRecurrence { axis } => {
+            for_dtype!(numeric: dtype, T => scan::<T, 2>(name, *axis, rank, |[_, b]| b, |z, [a, b]| a.mul(z).add(b)))
+        }
         _ => None,
     }
 }
@@ -81,20 +94,28 @@ fn winner<T: Scalar>(
     })
 }
 
-fn running_sum<T: Arithmetic>(name: &'static str, axis: u32, rank: usize) -> Kernel {
+/// Along an axis, `first` of the operands' entries, then `next` of what came before and the operands' entries.
+fn scan<T: Scalar, const N: usize>(
+    name: &'static str,
+    axis: u32,
+    rank: usize,
+    first: impl Fn([T; N]) -> T + Send + Sync + 'static,
+    next: impl Fn(T, [T; N]) -> T + Send + Sync + 'static,
+) -> Kernel {
     let order = to_front(&[axis], rank);
     Kernel::new(name, move |inputs, output| {
-        let view = inputs[0].transpose(&order)?;
-        let count = view.shape()[0];
-        let mut entries = view.iter::<T>()?;
-        let mut positions = output.layout().transpose(&order)?.offsets();
-        let sums = output.as_mut_slice::<T>()?;
-        while entries.len() > 0 {
-            let run = positions.by_ref().zip(entries.by_ref()).take(count);
-            run.fold(T::ZERO, |total, (position, x)| {
-                sums[position] = Arithmetic::add(total, x);
-                sums[position]
-            });
+        let count = output.shape()[axis as usize];
+        let mut entries = Vec::with_capacity(N);
+        for input in inputs {
+            entries.push(input.transpose(&order)?.to_vec_col_major::<T>()?);
+        }
+        let positions = output.layout().transpose(&order)?.offsets();
+        let results = output.as_mut_slice::<T>()?;
+        let mut before = T::ZERO;
+        for (i, position) in positions.enumerate() {
+            let own = std::array::from_fn(|operand| entries[operand][i]);
+            before = if i % count == 0 { first(own) } else { next(before, own) };
+            results[position] = before;
         }
         Ok(())
     })

@@ -3,7 +3,7 @@
 //! These are the meanings of the core operations. The reference engine applies them entry by
 //! entry; other engines use them where they have no kernel of their own.
 
-use tenferro_core::{Complex32, Complex64, Num, Scalar};
+use tenferro_core::{Complex, Complex32, Complex64, Num, Scalar};
 
 use super::complex;
 
@@ -71,6 +71,16 @@ pub trait Analytic: Arithmetic {
     fn cos(self) -> Self;
     /// The tangent.
     fn tan(self) -> Self;
+    /// The inverse sine.
+    fn asin(self) -> Self;
+    /// The inverse cosine.
+    fn acos(self) -> Self;
+    /// The inverse tangent.
+    fn atan(self) -> Self;
+    /// The hyperbolic sine.
+    fn sinh(self) -> Self;
+    /// The hyperbolic cosine.
+    fn cosh(self) -> Self;
     /// The hyperbolic tangent.
     fn tanh(self) -> Self;
     /// The square root.
@@ -83,10 +93,27 @@ pub trait Analytic: Arithmetic {
     fn is_finite(self) -> bool;
 }
 
-/// The error function, of real floats.
-pub trait ErrorFunction: Analytic {
+/// Functions of real floats alone.
+pub trait RealFunction: Analytic {
+    /// The complex number of which this is a part.
+    type Whole: Scalar;
+
     /// `2 / sqrt(pi)` times the integral of `e^(-t^2)` from 0 to x.
     fn erf(self) -> Self;
+    /// `1 - erf(x)`, exact where that is small.
+    fn erfc(self) -> Self;
+    /// The cube root.
+    fn cbrt(self) -> Self;
+    /// The next integer at or below.
+    fn floor(self) -> Self;
+    /// The next integer at or above.
+    fn ceil(self) -> Self;
+    /// The nearest integer, of two the even one.
+    fn round(self) -> Self;
+    /// The angle of the point `(x, y)`, where `self` is `y`.
+    fn atan2(self, x: Self) -> Self;
+    /// The complex number of these parts.
+    fn complex(self, im: Self) -> Self::Whole;
 }
 
 /// Whether a value is unequal to itself, which NaN alone is.
@@ -97,7 +124,7 @@ pub fn is_nan<T: Scalar>(x: T) -> bool {
 }
 
 macro_rules! real {
-    ($T:ident, $erf:path) => {
+    ($T:ident, $erf:path, $erfc:path) => {
         impl Arithmetic for $T {
             type Part = $T;
 
@@ -183,6 +210,26 @@ macro_rules! real {
                 self.tan()
             }
             #[inline]
+            fn asin(self) -> Self {
+                self.asin()
+            }
+            #[inline]
+            fn acos(self) -> Self {
+                self.acos()
+            }
+            #[inline]
+            fn atan(self) -> Self {
+                self.atan()
+            }
+            #[inline]
+            fn sinh(self) -> Self {
+                self.sinh()
+            }
+            #[inline]
+            fn cosh(self) -> Self {
+                self.cosh()
+            }
+            #[inline]
             fn tanh(self) -> Self {
                 self.tanh()
             }
@@ -204,17 +251,47 @@ macro_rules! real {
             }
         }
 
-        impl ErrorFunction for $T {
+        impl RealFunction for $T {
+            type Whole = Complex<$T>;
+
             #[inline]
             fn erf(self) -> Self {
                 $erf(self)
+            }
+            #[inline]
+            fn erfc(self) -> Self {
+                $erfc(self)
+            }
+            #[inline]
+            fn cbrt(self) -> Self {
+                self.cbrt()
+            }
+            #[inline]
+            fn floor(self) -> Self {
+                self.floor()
+            }
+            #[inline]
+            fn ceil(self) -> Self {
+                self.ceil()
+            }
+            #[inline]
+            fn round(self) -> Self {
+                self.round_ties_even()
+            }
+            #[inline]
+            fn atan2(self, x: Self) -> Self {
+                self.atan2(x)
+            }
+            #[inline]
+            fn complex(self, im: Self) -> Self::Whole {
+                Complex::new(self, im)
             }
         }
     };
 }
 
-real!(f32, libm::erff);
-real!(f64, libm::erf);
+real!(f32, libm::erff, libm::erfcf);
+real!(f64, libm::erf, libm::erfc);
 
 macro_rules! integer {
     ($T:ident) => {
@@ -355,6 +432,26 @@ macro_rules! complex_numbers {
             #[inline]
             fn tan(self) -> Self {
                 $narrow(complex::tan($widen(self)))
+            }
+            #[inline]
+            fn asin(self) -> Self {
+                $narrow(complex::asin($widen(self)))
+            }
+            #[inline]
+            fn acos(self) -> Self {
+                $narrow(complex::acos($widen(self)))
+            }
+            #[inline]
+            fn atan(self) -> Self {
+                $narrow(complex::atan($widen(self)))
+            }
+            #[inline]
+            fn sinh(self) -> Self {
+                $narrow(complex::sinh($widen(self)))
+            }
+            #[inline]
+            fn cosh(self) -> Self {
+                $narrow(complex::cosh($widen(self)))
             }
             #[inline]
             fn tanh(self) -> Self {

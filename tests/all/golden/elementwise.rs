@@ -1,24 +1,34 @@
-//! `elementwise.jsonl`: values and gradients of elementwise operations, reductions and normalisations.
+//! `elementwise.jsonl` and our own `operations.jsonl`: values and gradients of elementwise operations, reductions and
+//! normalisations.
 
 use tenferro::dtype::ScalarValue;
 use tenferro::prelude::*;
 use tenferro::program::composite;
 use tenferro::program::ops::{Comparison, CoreOp};
 use tenferro::program::{ProgramBuilder, ValueId};
-use tenferro_testing::golden::{Coverage, Record, records};
+use tenferro_testing::golden::{Coverage, Record, own_records, records};
 
 use super::{ad_context, differentiable, engines, inputs, run};
 
 #[test]
 fn golden_elementwise_values_and_gradients() {
+    values_and_gradients("elementwise.jsonl", &records("elementwise.jsonl"));
+}
+
+#[test]
+fn own_values_and_gradients() {
+    values_and_gradients("operations.jsonl", &own_records());
+}
+
+fn values_and_gradients(file: &str, records: &[Record]) {
     for (how, mut session) in engines() {
         let mut coverage = Coverage::default();
-        for record in records("elementwise.jsonl") {
+        for record in records {
             let tensors: Vec<_> = record.tensors("inputs").into_iter().map(Option::unwrap).collect();
             let mut b = ProgramBuilder::new(record.text("op"));
             let values = inputs(&mut b, &tensors);
             let values = stretched(&mut b, &values);
-            let Some(output) = apply(&mut b, &record, &values) else {
+            let Some(output) = apply(&mut b, record, &values) else {
                 coverage.skip_unbuilt(record.text("op"));
                 continue;
             };
@@ -38,12 +48,12 @@ fn golden_elementwise_values_and_gradients() {
             record.check("value", &results.next().unwrap(), &expected, record.tolerance("tol"));
             let grads = record.tensors("grads");
             for (i, gradient) in wrt.into_iter().zip(results) {
-                let expected = own_convention(&record, &tensors[i], grads[i].as_ref().unwrap());
+                let expected = own_convention(record, &tensors[i], grads[i].as_ref().unwrap());
                 record.check("gradient", &gradient, &expected, record.tolerance("tol_grad"));
             }
             coverage.cover();
         }
-        coverage.report("elementwise.jsonl", how);
+        coverage.report(file, how);
     }
 }
 
@@ -65,8 +75,8 @@ fn own_convention(record: &Record, x: &Tensor, theirs: &Tensor) -> Tensor {
 /// Operands of equal rank, extents 1 repeated.
 fn stretched(b: &mut ProgramBuilder, values: &[ValueId]) -> Vec<ValueId> {
     let shapes: Vec<_> = values.iter().map(|&v| b.meta(v).shape.clone()).collect();
-    let one_shape = shapes.iter().all(|s| s.len() == shapes[0].len());
-    if !one_shape || shapes.iter().all(|s| *s == shapes[0]) {
+    let one_rank = shapes.iter().all(|s| s.len() == shapes[0].len());
+    if !one_rank || shapes.iter().all(|s| *s == shapes[0]) {
         return values.to_vec();
     }
     let widest = |axis: usize| {
@@ -82,6 +92,8 @@ fn stretched(b: &mut ProgramBuilder, values: &[ValueId]) -> Vec<ValueId> {
 fn apply(b: &mut ProgramBuilder, record: &Record, v: &[ValueId]) -> Option<ValueId> {
     let axes = record.axes("axes");
     let axis = || record.0["attrs"]["axis"].as_u64().map_or(0, |a| a as u32);
+    let number = |key: &str| record.0["attrs"][key].as_f64().unwrap();
+    let dtype = || DType::from_name(record.0["attrs"]["dtype"].as_str().unwrap()).unwrap();
     Some(
         match record.text("op") {
             "exp" => b.exp(v[0]),
@@ -91,10 +103,24 @@ fn apply(b: &mut ProgramBuilder, record: &Record, v: &[ValueId]) -> Option<Value
             "sin" => b.sin(v[0]),
             "cos" => b.cos(v[0]),
             "tan" => b.tan(v[0]),
+            "asin" => b.asin(v[0]),
+            "acos" => b.acos(v[0]),
+            "atan" => b.atan(v[0]),
+            "sinh" => b.sinh(v[0]),
+            "cosh" => b.cosh(v[0]),
             "tanh" => b.tanh(v[0]),
             "sqrt" => b.sqrt(v[0]),
             "rsqrt" => b.rsqrt(v[0]),
+            "cbrt" => b.cbrt(v[0]),
             "erf" => b.erf(v[0]),
+            "erfc" => b.erfc(v[0]),
+            "floor" => b.floor(v[0]),
+            "ceil" => b.ceil(v[0]),
+            "round" => b.round(v[0]),
+            "not" => b.not(v[0]),
+            "is_finite" => b.is_finite(v[0]),
+            "stop_gradient" => b.stop_gradient(v[0]),
+            "convert" => b.convert(v[0], dtype()),
             "neg" => b.neg(v[0]),
             "abs" => b.abs(v[0]),
             "sign" => b.sign(v[0]),
@@ -107,6 +133,10 @@ fn apply(b: &mut ProgramBuilder, record: &Record, v: &[ValueId]) -> Option<Value
             "div" => b.div(v[0], v[1]),
             "rem" => b.rem(v[0], v[1]),
             "pow" => b.pow(v[0], v[1]),
+            "atan2" => b.atan2(v[0], v[1]),
+            "complex" => b.complex(v[0], v[1]),
+            "and" => b.and(v[0], v[1]),
+            "or" => b.or(v[0], v[1]),
             "maximum" => b.maximum(v[0], v[1]),
             "minimum" => b.minimum(v[0], v[1]),
             "select" => b.select(v[0], v[1], v[2]),
@@ -126,9 +156,25 @@ fn apply(b: &mut ProgramBuilder, record: &Record, v: &[ValueId]) -> Option<Value
             "logsumexp" => composite::logsumexp(b, v[0], &axes),
             "reduce_sum" => b.sum(v[0], &axes),
             "reduce_mean" => composite::mean(b, v[0], &axes),
+            "reduce_prod" => b.prod(v[0], &axes),
+            "any" => b.any(v[0], &axes),
+            "all" => b.all(v[0], &axes),
+            "argmax" => b.op(CoreOp::ArgMax { axis: axis() }, v),
+            "argmin" => b.op(CoreOp::ArgMin { axis: axis() }, v),
             "reduce_max" => b.max(v[0], &axes),
             "reduce_min" => b.min(v[0], &axes),
-            "cumsum" => b.op(CoreOp::CumSum { axis: axis() }, &v[..1]),
+            "cumsum" => b.cumsum(v[0], axis()),
+            "cumprod" => b.cumprod(v[0], axis()),
+            "linear_recurrence" => b.linear_recurrence(v[0], v[1], axis()),
+            "layer_norm" => composite::layer_norm(b, v[0], v.get(1).copied(), v.get(2).copied(), &axes, number("eps")),
+            "rms_norm" => composite::rms_norm(b, v[0], v.get(1).copied(), &axes, number("eps")),
+            "scatter" => b.op(CoreOp::Scatter { axis: axis() }, v),
+            "constant" => b.constant(ScalarValue::F64(number("value"))),
+            "size" => b.op(CoreOp::SizeValue { dim: (number("size") as i64).into(), dtype: dtype() }, &[]),
+            "iota" => {
+                let shape = record.axes("shape").iter().map(|&n| i64::from(n).into()).collect();
+                b.op(CoreOp::Iota { shape, axis: axis(), dtype: dtype() }, &[])
+            }
             _ => return None,
         }
         .unwrap(),

@@ -358,6 +358,10 @@ impl Lowering<'_> {
             let (x, y) = self.broadcast(x, y);
             return Ok(if function == "maximum" { self.b.maximum(x, y) } else { self.b.minimum(x, y) }.unwrap());
         }
+        if let "take" = function {
+            let (x, indices) = (self.value(&arguments[0])?, self.value(&arguments[1])?);
+            return Ok(self.b.take(x, indices, named["axis"].integers()[0] as u32).unwrap());
+        }
         if let "where" = function {
             let condition = self.value(&arguments[0])?;
             let (x, y) = (self.operand(&arguments[1])?, self.operand(&arguments[2])?);
@@ -400,10 +404,13 @@ impl Lowering<'_> {
             "log_softmax" => composite::log_softmax(b, x, &axes),
             "logsumexp" => composite::logsumexp(b, x, &axes),
             "sum" => b.sum(x, &axes),
+            "prod" => b.prod(x, &axes),
             "mean" => composite::mean(b, x, &axes),
             "max" => b.max(x, &axes),
             "min" => b.min(x, &axes),
             "cumsum" => b.op(CoreOp::CumSum { axis: axes[0] }, &[x]),
+            "tril" => b.tril(x, [0, 1], 0),
+            "triu" => b.triu(x, [0, 1], 0),
             "reverse" => b.op(CoreOp::Reverse { axes: axes.into() }, &[x]),
             "transpose" => {
                 let order: Vec<u32> = arguments[1].integers().iter().map(|&a| a as u32).collect();
@@ -414,7 +421,7 @@ impl Lowering<'_> {
                 b.reshape(x, &shape)
             }
             "diag" | "trace" => {
-                let diagonal = b.op(CoreOp::ExtractDiag { axis_a: 0, axis_b: 1 }, &[x]);
+                let diagonal = b.extract_diag(x, 0, 1, 0);
                 if function == "diag" { diagonal } else { diagonal.and_then(|d| b.sum(d, &[0])) }
             }
             "clamp" => {

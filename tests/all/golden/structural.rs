@@ -62,17 +62,25 @@ fn apply(b: &mut ProgramBuilder, record: &Record, v: &[ValueId]) -> Option<Value
         }
         "concatenate" => CoreOp::Concatenate { axis: record.0["attrs"]["axis"].as_u64().unwrap() as u32 },
         "reverse" => CoreOp::Reverse { axes: record.axes("axes").into() },
-        "extract_diag" if offset == 0 => {
+        // The rest has methods of the builder.
+        op => {
             let axis = |key: &str| record.0["attrs"][key].as_u64().unwrap() as u32;
-            let (axis_a, axis_b) = (axis("axis1"), axis("axis2"));
-            let shape = &b.meta(v[0]).shape;
-            if shape[axis_a as usize] != shape[axis_b as usize] {
-                return None; // the diagonal of a rectangle is cut out by slices first
-            }
-            CoreOp::ExtractDiag { axis_a, axis_b }
+            let axes = || <[u32; 2]>::try_from(record.axes("axes")).unwrap();
+            let k = record.0["attrs"]["k"].as_i64().unwrap_or(0);
+            let value = match op {
+                "take" => b.take(v[0], v[1], axis("axis")),
+                "take_along_axis" => b.gather(v[0], v[1], axis("axis")),
+                "scatter_add" | "scatter_add_along_axis" => b.scatter_add(v[0], v[1], v[2], axis("axis")),
+                "dynamic_slice" => b.dynamic_slice(v[0], v[1], &dims("sizes")),
+                "dynamic_update_slice" => b.dynamic_update_slice(v[0], v[1], v[2]),
+                "tril" => b.tril(v[0], axes(), k),
+                "triu" => b.triu(v[0], axes(), k),
+                "extract_diag" => b.extract_diag(v[0], axis("axis1"), axis("axis2"), offset),
+                "embed_diag" => b.embed_diag(v[0], offset),
+                _ => return None,
+            };
+            return Some(value.unwrap());
         }
-        "embed_diag" if offset == 0 => CoreOp::EmbedDiag,
-        _ => return None,
     };
     Some(b.op(op, v).unwrap())
 }

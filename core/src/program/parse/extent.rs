@@ -1,0 +1,167 @@
+//! Extents: what [`SizeNames::dim`](crate::program::SizeNames::dim) prints.
+//!
+//! ```text
+//! extent := "-"? term (("+" | "-") term)*
+//! term   := factor (("*" | "/") factor)*        from left to right; "/" rounds down
+//! factor := number | size | ("min" | "max") "(" extent "," extent ")" | "(" extent ")"
+//! ```
+
+use std::collections::HashMap;
+
+use super::ParseError;
+use super::cursor::Cursor;
+use crate::shape::{SizeId, SymDim};
+
+type Result<T> = std::result::Result<T, ParseError>;
+
+/// The largest number of factors of one extent.
+const FACTORS: usize = 256;
+/// The deepest nesting of `min`, `max` and parentheses.
+const DEPTH: usize = 32;
+
+/// The sizes by name.
+#[derive(Default)]
+pub(super) struct SizeTable {
+    pub names: Vec<String>,
+    pub ids: HashMap<String, SizeId>,
+    /// Whether a new name is a new size.
+    pub open: bool,
+}
+
+impl SizeTable {
+    /// Declares a size; `None` if it is declared already.
+    pub fn declare(&mut self, name: String) -> Option<SizeId> {
+        if self.ids.contains_key(&name) {
+            return None;
+        }
+        let id = SizeId(u32::try_from(self.names.len()).ok()?);
+        self.names.push(name.clone());
+        self.ids.insert(name, id);
+        Some(id)
+    }
+}
+
+/// Reads one extent.
+pub(super) fn extent(cursor: &mut Cursor<'_>, sizes: &mut SizeTable) -> Result<SymDim> {
+    Reader { cursor, sizes, factors: 0 }.extent(0)
+}
+
+struct Reader<'c, 'a> {
+    cursor: &'c mut Cursor<'a>,
+    sizes: &'c mut SizeTable,
+    factors: usize,
+}
+
+impl Reader<'_, '_> {
+    fn extent(&mut self, depth: usize) -> Result<SymDim> {
+        if depth > DEPTH {
+            let at = self.cursor.at;
+            return Err(self.cursor.error(at..at, format!("an extent nests at most {DEPTH} levels")));
+        }
+        let mut terms = vec![];
+        let mut negative = self.cursor.take("-");
+        loop {
+            terms.push(self.term(negative, depth)?);
+            negative = match () {
+                () if self.cursor.take("+") => false,
+                // The arrow of a program cannot follow an extent, so `-` is always a minus.
+                () if self.cursor.take("-") => true,
+                () => return Ok(balanced(terms, 0, |a, b| a + b)),
+            };
+        }
+    }
+
+    fn term(&mut self, negative: bool, depth: usize) -> Result<SymDim> {
+        self.cursor.skip();
+        let start = self.cursor.at;
+        let mut coefficient = 1i128;
+        let mut factors = vec![];
+        let mut divides = false;
+        loop {
+            self.factors += 1;
+            if self.factors > FACTORS {
+                let message = format!("an extent has at most {FACTORS} factors");
+                return Err(self.cursor.error(start..self.cursor.at, message));
+            }
+            if divides {
+                let divisor = self.factor(depth)?;
+                let dividend = balanced(std::mem::take(&mut factors), 1, |a, b| a * b) * coefficient as i64;
+                coefficient = 1;
+                factors.push(dividend.div(&divisor));
+            } else if self.cursor.rest().starts_with(|c: char| c.is_ascii_digit()) {
+                let digits = self.cursor.word(|c| c.is_ascii_digit());
+                let product = digits.parse::<i128>().ok().and_then(|n| coefficient.checked_mul(n));
+                coefficient = product
+                    .filter(|n| i64::try_from(*n).is_ok())
+                    .ok_or_else(|| self.cursor.error(start..self.cursor.at, "this number does not fit 64 bits"))?;
+            } else {
+                factors.push(self.factor(depth)?);
+            }
+            divides = match () {
+                () if self.cursor.take("*") => false,
+                () if self.cursor.take("/") => true,
+                () => break,
+            };
+            self.cursor.skip();
+        }
+        // In range by the check above.
+        let sign = if negative { -1 } else { 1 };
+        Ok(balanced(factors, 1, |a, b| a * b) * (sign * coefficient as i64))
+    }
+
+    fn factor(&mut self, depth: usize) -> Result<SymDim> {
+        if self.cursor.take("(") {
+            let inner = self.extent(depth + 1)?;
+            self.cursor.expect(")")?;
+            return Ok(inner);
+        }
+        self.cursor.skip();
+        if self.cursor.rest().starts_with(|c: char| c.is_ascii_digit()) {
+            let start = self.cursor.at;
+            let digits = self.cursor.word(|c| c.is_ascii_digit());
+            let number = digits.parse::<i64>().ok().map(SymDim::constant);
+            return number.ok_or_else(|| self.cursor.error(start..self.cursor.at, "this number does not fit 64 bits"));
+        }
+        let quoted = self.cursor.peek("\"");
+        let start = self.cursor.at;
+        let name = self.cursor.name("a size or a number")?;
+        if !quoted && self.cursor.take("(") {
+            let function = match &*name {
+                "min" => SymDim::minimum,
+                "max" => SymDim::maximum,
+                _ => {
+                    let message = format!("there is no function `{name}` of extents; they are `min` and `max`");
+                    return Err(self.cursor.error(start..start + name.len(), message));
+                }
+            };
+            let a = self.extent(depth + 1)?;
+            self.cursor.expect(",")?;
+            let b = self.extent(depth + 1)?;
+            self.cursor.expect(")")?;
+            return Ok(function(&a, &b));
+        }
+        let known = self.sizes.ids.get(&name).copied();
+        let id = match known {
+            None if self.sizes.open => self.sizes.declare(name.clone()),
+            known => known,
+        };
+        id.map(SymDim::size)
+            .ok_or_else(|| self.cursor.error(start..self.cursor.at, format!("no input has a size `{name}`")))
+    }
+}
+
+/// Combines all by halves, so that long sums and products take little more than linear time.
+fn balanced(mut items: Vec<SymDim>, neutral: i64, combine: fn(SymDim, SymDim) -> SymDim) -> SymDim {
+    while items.len() > 1 {
+        let mut rest = items.into_iter();
+        let mut next = Vec::new();
+        while let Some(a) = rest.next() {
+            next.push(match rest.next() {
+                Some(b) => combine(a, b),
+                None => a,
+            });
+        }
+        items = next;
+    }
+    items.pop().unwrap_or(SymDim::constant(neutral))
+}

@@ -1,0 +1,67 @@
+//! What the passes share: copying a program node by node.
+
+use crate::dtype::ScalarValue;
+use crate::error::Result;
+use crate::ops::CoreOp;
+use crate::program::{Op, ProgramBuilder, SemanticProgram, ValueId, ValueMeta};
+
+/// A core operation as it stands before it is copied.
+pub(super) struct Site<'a> {
+    /// The operation.
+    pub op: &'a CoreOp,
+    /// Its operands in the new program.
+    pub inputs: &'a [ValueId],
+    /// Dtype and shape of its result.
+    pub meta: &'a ValueMeta,
+}
+
+/// Copies `program`; where `replace` returns a value of the same dtype and shape, it stands for the operation.
+pub(super) fn rewrite(
+    program: &SemanticProgram,
+    replace: impl Fn(&mut ProgramBuilder, Site<'_>) -> Result<Option<ValueId>>,
+) -> Result<SemanticProgram> {
+    let mut b = ProgramBuilder::new(program.name());
+    b.adopt_sizes(program);
+    let mut map = Vec::with_capacity(program.values().len());
+    for (i, input) in program.inputs().iter().enumerate() {
+        let meta = program.input_meta(i);
+        map.push(b.input(&*input.name, meta.dtype, &meta.shape)?);
+    }
+    for guard in program.guards() {
+        b.push_guard(guard.clone());
+    }
+    for node in program.nodes() {
+        let inputs: Vec<ValueId> = node.inputs.iter().map(|v| map[v.index()]).collect();
+        let replacement = match &node.op {
+            Op::Core(op) => replace(&mut b, Site { op, inputs: &inputs, meta: program.meta(node.first_output) })?,
+            Op::Extension(_) => None,
+        };
+        let same = |v: &ValueId| b.meta(*v) == program.meta(node.first_output);
+        match replacement.filter(same) {
+            Some(value) => map.push(value),
+            None => {
+                let first = b.node(node.op.clone(), &inputs)?;
+                map.extend((first.0..first.0 + node.output_count).map(ValueId));
+            }
+        }
+    }
+    let outputs: Vec<(Option<&str>, ValueId)> =
+        program.outputs().iter().map(|o| (o.name.as_deref(), map[o.value.index()])).collect();
+    let mut rewritten = b.finish(&outputs)?;
+    if rewritten.sizes != program.sizes {
+        // The program binds a size elsewhere than the builder would.
+        rewritten.sizes = program.sizes.clone();
+        rewritten.fingerprint = rewritten.compute_fingerprint();
+    }
+    Ok(rewritten)
+}
+
+/// The scalar that every entry of a value is, if that is known.
+pub(super) fn splat(b: &ProgramBuilder, value: ValueId) -> Option<ScalarValue> {
+    let node = b.maker(value)?;
+    match node.op {
+        Op::Core(CoreOp::Constant(value)) => Some(value),
+        Op::Core(CoreOp::BroadcastInDim { .. }) => splat(b, node.inputs[0]),
+        _ => None,
+    }
+}
