@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use tenferro::einsum::{EinsumOp, PlanSpec, Subscripts};
+use tenferro::einsum::{EinsumOp, EinsumOptimize, Subscripts};
 use tenferro::tensor::Tensor;
 
 use crate::measure::{Config, Machine, network, note, program, reads};
@@ -18,7 +18,7 @@ impl Network {
         self.shapes.iter().map(Vec::as_slice).collect()
     }
 
-    pub fn op(&self, plan: PlanSpec) -> EinsumOp {
+    pub fn op(&self, plan: EinsumOptimize) -> EinsumOp {
         EinsumOp::new(self.subscripts.clone(), &[], plan).unwrap()
     }
 
@@ -27,13 +27,13 @@ impl Network {
     }
 
     /// Notes the cost and peak of a plan.
-    pub fn note_cost(&self, name: &str, plan: PlanSpec) {
+    pub fn note_cost(&self, name: &str, plan: EinsumOptimize) {
         let tree = self.op(plan).tree(&self.shape_refs()).unwrap();
         note(&format!("cost {name}"), format!("{:.4e} peak {:.3e}", tree.cost(), tree.peak()));
     }
 
     /// A machine that contracts the network by a plan.
-    pub fn machine(&self, config: &Config, name: &str, plan: PlanSpec, operands: &[Tensor]) -> Machine {
+    pub fn machine(&self, config: &Config, name: &str, plan: EinsumOptimize, operands: &[Tensor]) -> Machine {
         let program = program(name, operands, false, |b, v| b.extension(self.op(plan), v).unwrap()[0]);
         Machine::new(config, program, operands)
     }
@@ -76,14 +76,14 @@ pub fn suite(config: &Config) {
         if !config.wants(name) {
             continue;
         }
-        network.note_cost(&format!("{name} default"), PlanSpec::Auto);
-        let op = network.op(PlanSpec::Auto);
+        network.note_cost(&format!("{name} default"), EinsumOptimize::Auto);
+        let op = network.op(EinsumOptimize::Auto);
         let shapes = network.shape_refs();
         config.measure(&format!("{name} [optimize]"), || {
             black_box(op.tree(&shapes).unwrap());
         });
         let operands = network.operands();
-        let mut machine = network.machine(config, name, PlanSpec::Auto, &operands);
+        let mut machine = network.machine(config, name, EinsumOptimize::Auto, &operands);
         let reads = reads(&operands);
         let Machine { runtime, engine, prepared, .. } = &mut machine;
         config.measure(&format!("{name} [execute]"), || {
@@ -103,8 +103,8 @@ fn plan(config: &Config, name: &str, network: &Network) {
     if !config.wants(name) {
         return;
     }
-    network.note_cost(name, PlanSpec::Greedy);
-    let (op, shapes) = (network.op(PlanSpec::Greedy), network.shape_refs());
+    network.note_cost(name, EinsumOptimize::Greedy);
+    let (op, shapes) = (network.op(EinsumOptimize::Greedy), network.shape_refs());
     config.measure(name, || {
         black_box(op.tree(&shapes).unwrap());
     });

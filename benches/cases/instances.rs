@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use tenferro::einsum::{EinsumNotation, PlanSpec};
+use tenferro::einsum::{EinsumNotation, EinsumOptimize};
 
 use crate::einsum_n::Network;
 use crate::measure::{Config, Machine, note, reads};
@@ -40,7 +40,7 @@ fn measure(config: &Config, name: &str, instance: &Value) {
     for which in ["opt_flops", "opt_size"] {
         let pairs = instance["paths"][which]["path"].as_array().unwrap();
         let index = |v: &Value| v.as_u64().unwrap() as u32;
-        let path = PlanSpec::Path(pairs.iter().map(|p| (index(&p[0]), index(&p[1]))).collect());
+        let path = EinsumOptimize::Path(pairs.iter().map(|p| (index(&p[0]), index(&p[1]))).collect());
         network.note_cost(&format!("{name} {which}"), path.clone());
         let mut machine = network.machine(config, name, path, &operands);
         let Machine { runtime, engine, prepared, .. } = &mut machine;
@@ -48,8 +48,8 @@ fn measure(config: &Config, name: &str, instance: &Value) {
             black_box(runtime.run(&mut [&mut *engine], prepared, &reads).unwrap());
         });
     }
-    network.note_cost(&format!("{name} default"), PlanSpec::Auto);
-    let (op, shapes) = (network.op(PlanSpec::Auto), network.shape_refs());
+    network.note_cost(&format!("{name} default"), EinsumOptimize::Auto);
+    let (op, shapes) = (network.op(EinsumOptimize::Auto), network.shape_refs());
     config.measure(&format!("{name} [optimize]"), || {
         black_box(op.tree(&shapes).unwrap());
     });

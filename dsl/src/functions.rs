@@ -164,10 +164,21 @@ static FUNCTIONS: &[Function] = &[
     elementwise("sin", 1, FLOAT, |b, x| b.op(CoreOp::Sin, x)),
     elementwise("cos", 1, FLOAT, |b, x| b.op(CoreOp::Cos, x)),
     elementwise("tan", 1, FLOAT, |b, x| b.op(CoreOp::Tan, x)),
+    elementwise("asin", 1, FLOAT, |b, x| b.op(CoreOp::Asin, x)),
+    elementwise("acos", 1, FLOAT, |b, x| b.op(CoreOp::Acos, x)),
+    elementwise("atan", 1, FLOAT, |b, x| b.op(CoreOp::Atan, x)),
+    elementwise("atan2", 2, REAL, |b, x| b.op(CoreOp::Atan2, x)),
+    elementwise("sinh", 1, FLOAT, |b, x| b.op(CoreOp::Sinh, x)),
+    elementwise("cosh", 1, FLOAT, |b, x| b.op(CoreOp::Cosh, x)),
     elementwise("tanh", 1, FLOAT, |b, x| b.op(CoreOp::Tanh, x)),
     elementwise("sqrt", 1, FLOAT, |b, x| b.op(CoreOp::Sqrt, x)),
     elementwise("rsqrt", 1, FLOAT, |b, x| b.op(CoreOp::Rsqrt, x)),
+    elementwise("cbrt", 1, REAL, |b, x| b.op(CoreOp::Cbrt, x)),
     elementwise("erf", 1, REAL, |b, x| b.op(CoreOp::Erf, x)),
+    elementwise("erfc", 1, REAL, |b, x| b.op(CoreOp::Erfc, x)),
+    elementwise("floor", 1, REAL, |b, x| b.op(CoreOp::Floor, x)),
+    elementwise("ceil", 1, REAL, |b, x| b.op(CoreOp::Ceil, x)),
+    elementwise("round", 1, REAL, |b, x| b.op(CoreOp::Round, x)),
     elementwise("sign", 1, NUMERIC, |b, x| b.op(CoreOp::Sign, x)),
     giving(elementwise("abs", 1, NUMERIC, |b, x| b.op(CoreOp::Abs, x)), ResultDType::Real),
     elementwise("conj", 1, NUMERIC, |b, x| b.op(CoreOp::Conj, x)),
@@ -188,12 +199,15 @@ static FUNCTIONS: &[Function] = &[
     elementwise("stop_gradient", 1, ALL, |b, x| b.op(CoreOp::StopGradient, x)),
     Function { name: "select", kind: Kind::Select, domain: ALL, result: ResultDType::Same },
     reduce("sum", NUMERIC, ProgramBuilder::sum),
+    reduce("prod", NUMERIC, ProgramBuilder::prod),
     reduce("max", ORDERED, ProgramBuilder::max),
     reduce("min", ORDERED, ProgramBuilder::min),
     reduce("mean", FLOAT, composite::mean),
     reduce("logsumexp", REAL, composite::logsumexp),
     normalise("softmax", REAL, composite::softmax),
     normalise("log_softmax", REAL, composite::log_softmax),
+    scan("cumsum", |b, x, axes| b.cumsum(x, axes[0])),
+    scan("cumprod", |b, x, axes| b.cumprod(x, axes[0])),
     argument("argmax", |b, x, axes| b.op(CoreOp::ArgMax { axis: axes[0] }, &[x])),
     argument("argmin", |b, x, axes| b.op(CoreOp::ArgMin { axis: axes[0] }, &[x])),
     special("einsum", Special::Einsum),
@@ -201,6 +215,11 @@ static FUNCTIONS: &[Function] = &[
     special("reshape", Special::Reshape),
     special("broadcast", Special::Broadcast),
 ];
+
+const fn scan(name: &'static str, build: BuildReduce) -> Function {
+    let kind = Kind::Reduce { keeps: true, axes: AxisCount::One, build };
+    Function { name, kind, domain: NUMERIC, result: ResultDType::Same }
+}
 
 const fn argument(name: &'static str, build: BuildReduce) -> Function {
     let kind = Kind::Reduce { keeps: false, axes: AxisCount::One, build };

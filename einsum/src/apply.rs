@@ -6,7 +6,7 @@ use tenferro_core::{Error, Result};
 
 use crate::notation::{EinsumNotation, NotationError, SizeRule};
 use crate::op::EinsumOp;
-use crate::planning::PlanSpec;
+use crate::planning::EinsumOptimize;
 use crate::subscripts::Subscripts;
 
 /// Adds the einsum that `notation` describes; axes of constant extent 1 stretch where `#` or `...` says so.
@@ -44,7 +44,7 @@ pub fn einsum(b: &mut ProgramBuilder, notation: &str, operands: &[ValueId]) -> R
 pub fn einsum_with(
     b: &mut ProgramBuilder,
     subscripts: Subscripts,
-    plan: PlanSpec,
+    plan: EinsumOptimize,
     operands: &[ValueId],
 ) -> Result<ValueId> {
     apply(b, EinsumOp::new(subscripts, &[], plan)?, operands)

@@ -7,7 +7,7 @@ use tenferro_core::program::{ProgramBuilder, ValueId};
 use tenferro_core::{Error, Result};
 
 use crate::apply::einsum_with;
-use crate::planning::PlanSpec;
+use crate::planning::EinsumOptimize;
 use crate::subscripts::Subscripts;
 
 /// Adds the sum over the `contracting` pairs of axes (of `lhs`, of `rhs`) of the products of entries, for each index of
@@ -44,7 +44,7 @@ pub fn dot_general(
     let right_free = (0..right).filter(|&axis| partner(axis).is_none()).map(right_label);
     let output: Vec<u32> = left_free.chain(right_free).chain(batch.iter().map(|&(l, _)| l)).collect();
     let inputs = vec![(0..left).collect(), (0..right).map(right_label).collect()];
-    einsum_with(b, Subscripts::new(inputs, output), PlanSpec::Auto, &[lhs, rhs])
+    einsum_with(b, Subscripts::new(inputs, output), EinsumOptimize::Auto, &[lhs, rhs])
 }
 
 /// Every axis exists and stands in one pair.

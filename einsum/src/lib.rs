@@ -21,7 +21,7 @@ pub use apply::{einsum, einsum_with};
 pub use dot_general::dot_general;
 pub use notation::{EinsumNotation, NotationError, SizeRule};
 pub use op::{EinsumOp, FAMILY_ID};
-pub use planning::{OPTIMAL_LIMIT, PlanSpec};
+pub use planning::{EinsumOptimize, OPTIMAL_LIMIT};
 pub use rules::ad_rules;
 pub use subscripts::Subscripts;
 pub use text::EinsumPayloads;

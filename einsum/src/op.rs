@@ -12,7 +12,7 @@ use tenferro_core::shape::SymDim;
 use tenferro_core::{DType, DTypeSet, Error, Result};
 
 use crate::notation::{EinsumNotation, NotationError, SizeRule, bind_concrete, bind_symbolic};
-use crate::planning::PlanSpec;
+use crate::planning::EinsumOptimize;
 use crate::subscripts::{Letter, Subscripts, write_subscripts};
 use crate::tree::ContractionTree;
 
@@ -32,7 +32,7 @@ pub struct EinsumOp {
     /// The axes (operand, axis) of extent 1 that stretch to their label's extent, sorted.
     pub stretch: Cow<'static, [(u32, u32)]>,
     /// How the order of contraction is found.
-    pub plan: PlanSpec,
+    pub plan: EinsumOptimize,
 }
 
 impl EinsumOp {
@@ -43,13 +43,13 @@ impl EinsumOp {
     /// fit the number of operands.
     ///
     /// ```
-    /// use tenferro_einsum::{EinsumOp, PlanSpec, Subscripts};
+    /// use tenferro_einsum::{EinsumOp, EinsumOptimize, Subscripts};
     /// let labels = Subscripts::new([vec![7, 5], vec![5, 9]], [7, 9]);
-    /// let op = EinsumOp::new(labels, &[], PlanSpec::Auto)?;
+    /// let op = EinsumOp::new(labels, &[], EinsumOptimize::Auto)?;
     /// assert_eq!(op.to_string(), "\"ij,jk->ik\"");
     /// # Ok::<(), tenferro_core::Error>(())
     /// ```
-    pub fn new(subscripts: Subscripts, stretch: &[(u32, u32)], plan: PlanSpec) -> Result<Self> {
+    pub fn new(subscripts: Subscripts, stretch: &[(u32, u32)], plan: EinsumOptimize) -> Result<Self> {
         let Subscripts { inputs, output } = subscripts;
         let refuse = |argument: &'static str, message: String| Err(Error::argument("einsum", argument, message));
         if inputs.is_empty() {
@@ -93,7 +93,7 @@ impl EinsumOp {
     ///
     /// # Errors
     /// A plan that does not fit the number of operands.
-    pub fn with_plan(mut self, plan: PlanSpec) -> Result<Self> {
+    pub fn with_plan(mut self, plan: EinsumOptimize) -> Result<Self> {
         plan.check(self.inputs.len())?;
         self.plan = plan;
         Ok(self)
@@ -104,7 +104,7 @@ impl EinsumOp {
         inputs: Vec<Vec<u32>>,
         output: Vec<u32>,
         mut stretch: Vec<(u32, u32)>,
-        plan: PlanSpec,
+        plan: EinsumOptimize,
     ) -> Self {
         let mut numbers = HashMap::new();
         let inputs: Vec<Cow<'static, [u32]>> = inputs
@@ -329,7 +329,7 @@ impl fmt::Display for EinsumOp {
         write_subscripts(f, inputs, &self.output, |operand, axis| self.stretches(operand, axis))?;
         f.write_str("\"")?;
         match &self.plan {
-            PlanSpec::Auto => Ok(()),
+            EinsumOptimize::Auto => Ok(()),
             plan => write!(f, ", {plan}"),
         }
     }

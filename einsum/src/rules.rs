@@ -11,7 +11,7 @@ use tenferro_core::{Error, Result};
 
 use crate::apply::apply;
 use crate::op::{EinsumOp, FAMILY_ID};
-use crate::planning::{PlanSpec, path};
+use crate::planning::{EinsumOptimize, path};
 
 /// The derivative rules of the family, for an [`AdContext`](tenferro_core::ad::AdContext).
 ///
@@ -132,7 +132,7 @@ fn operand_cotangent(
     let extents: Vec<SymDim> = first.iter().map(|&axis| shape[axis].clone()).collect();
     let places: Vec<usize> = (0..first.len()).filter(|&place| is_known(&first[place])).collect();
     let value = spread(b, value, &extents, &places)?;
-    let embed = EinsumOp::canonical(vec![label_at(&first)], label_at(&walking), Vec::new(), PlanSpec::Auto);
+    let embed = EinsumOp::canonical(vec![label_at(&first)], label_at(&walking), Vec::new(), EinsumOptimize::Auto);
     let value = apply(b, embed, &[value])?;
     spread(b, value, &shape, &walking)
 }
@@ -157,7 +157,7 @@ fn backward(op: &EinsumOp, active: usize, output: Vec<u32>, seeded: bool) -> Ein
     let stretch = op.stretch.iter().filter(|&&(operand, _)| operand as usize != active);
     let stretch = stretch.map(|&(operand, axis)| (place(operand), axis)).collect();
     let plan = match op.plan.fixed(count) {
-        Some(pairs) => PlanSpec::Path(path::to_positions(&path::rerooted(&pairs, count, active), count).into()),
+        Some(pairs) => EinsumOptimize::Path(path::to_positions(&path::rerooted(&pairs, count, active), count).into()),
         None => op.plan.clone(),
     };
     EinsumOp::canonical(inputs, output, stretch, plan)

@@ -7,7 +7,7 @@ use tenferro_core::program::{PayloadError, PayloadParser};
 
 use crate::notation::EinsumNotation;
 use crate::op::{EinsumOp, FAMILY_ID};
-use crate::planning::PlanSpec;
+use crate::planning::EinsumOptimize;
 
 /// Reads einsums in the text form of a program, for
 /// [`SemanticProgram::parse_with`](tenferro_core::program::SemanticProgram::parse_with).
@@ -49,7 +49,7 @@ impl PayloadParser for EinsumPayloads {
 }
 
 /// The einsum of a notation without ellipsis and parentheses: a payload has neither.
-fn einsum(notation: &str, plan: PlanSpec) -> Result<EinsumOp, (Range<usize>, String)> {
+fn einsum(notation: &str, plan: EinsumOptimize) -> Result<EinsumOp, (Range<usize>, String)> {
     let all = 0..notation.len();
     let parsed = EinsumNotation::parse(notation).map_err(|error| (error.span(), error.message().to_owned()))?;
     if let Some(at) = notation.find(['.', '(', ')']) {
@@ -76,8 +76,8 @@ fn einsum(notation: &str, plan: PlanSpec) -> Result<EinsumOp, (Range<usize>, Str
 }
 
 /// The plan after the notation, `, optimize = greedy` or `, path = [(0, 1)]`, and how many bytes it takes.
-fn plan(text: &str) -> Result<(PlanSpec, usize), String> {
-    let Some(rest) = text.trim_start().strip_prefix(',') else { return Ok((PlanSpec::Auto, 0)) };
+fn plan(text: &str) -> Result<(EinsumOptimize, usize), String> {
+    let Some(rest) = text.trim_start().strip_prefix(',') else { return Ok((EinsumOptimize::Auto, 0)) };
     let Some((key, value)) = rest.split_once('=') else {
         return Err("expected `optimize = ..` or `path = ..`".to_owned());
     };
@@ -85,16 +85,21 @@ fn plan(text: &str) -> Result<(PlanSpec, usize), String> {
     let (plan, rest) = match key.trim() {
         "optimize" => {
             let end = value.find(|c: char| c != '_' && !c.is_ascii_alphanumeric()).unwrap_or(value.len());
-            let plans =
-                [PlanSpec::Auto, PlanSpec::Greedy, PlanSpec::LeftToRight, PlanSpec::Pairwise, PlanSpec::Optimal];
-            let shown = |plan: &PlanSpec| plan.to_string() == format!("optimize = {}", &value[..end]);
+            let plans = [
+                EinsumOptimize::Auto,
+                EinsumOptimize::Greedy,
+                EinsumOptimize::LeftToRight,
+                EinsumOptimize::Pairwise,
+                EinsumOptimize::Optimal,
+            ];
+            let shown = |plan: &EinsumOptimize| plan.to_string() == format!("optimize = {}", &value[..end]);
             let plan = plans.into_iter().find(shown).ok_or_else(|| format!("there is no plan `{}`", &value[..end]))?;
             (plan, &value[end..])
         }
         "path" => {
             let inside = value.strip_prefix('[').and_then(|v| v.split_once(']'));
             let (pairs, rest) = inside.ok_or("expected pairs between brackets")?;
-            (PlanSpec::Path(positions(pairs)?.into()), rest)
+            (EinsumOptimize::Path(positions(pairs)?.into()), rest)
         }
         key => return Err(format!("there is no option `{key}`; there are `optimize` and `path`")),
     };
@@ -138,9 +143,15 @@ mod tests {
             let output: Vec<u32> = output.into_iter().filter(known).collect();
             let exists = |&(i, axis): &(u32, u32)| inputs.get(i as usize).is_some_and(|l| (axis as usize) < l.len());
             let marks: Vec<(u32, u32)> = marks.into_iter().filter(exists).collect();
-            let path = PlanSpec::Path(vec![(0, 1); inputs.len() - 1].into());
-            let plans =
-                [PlanSpec::Auto, PlanSpec::Greedy, PlanSpec::LeftToRight, PlanSpec::Pairwise, PlanSpec::Optimal, path];
+            let path = EinsumOptimize::Path(vec![(0, 1); inputs.len() - 1].into());
+            let plans = [
+                EinsumOptimize::Auto,
+                EinsumOptimize::Greedy,
+                EinsumOptimize::LeftToRight,
+                EinsumOptimize::Pairwise,
+                EinsumOptimize::Optimal,
+                path,
+            ];
             EinsumOp::new(Subscripts::new(inputs, output), &marks, plans[plan].clone()).unwrap()
         })
     }

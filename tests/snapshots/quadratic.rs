@@ -33,28 +33,36 @@ const _: () = {
             inputs: B(&[B(&[0]), B(&[0, 1]), B(&[1])]),
             output: B(&[]),
             stretch: B(&[]),
-            plan: PlanSpec::Auto,
+            plan: EinsumOptimize::Auto,
         };
         /// ",i,ij->j"
         static E1: EinsumOp = EinsumOp {
             inputs: B(&[B(&[]), B(&[0]), B(&[0, 1])]),
             output: B(&[1]),
             stretch: B(&[]),
-            plan: PlanSpec::Auto,
+            plan: EinsumOptimize::Auto,
         };
         /// ",ij,j->i"
         static E2: EinsumOp = EinsumOp {
             inputs: B(&[B(&[]), B(&[0, 1]), B(&[1])]),
             output: B(&[0]),
             stretch: B(&[]),
-            plan: PlanSpec::Auto,
+            plan: EinsumOptimize::Auto,
         };
         /// "i,ij->j"
-        static E3: EinsumOp =
-            EinsumOp { inputs: B(&[B(&[0]), B(&[0, 1])]), output: B(&[1]), stretch: B(&[]), plan: PlanSpec::Auto };
+        static E3: EinsumOp = EinsumOp {
+            inputs: B(&[B(&[0]), B(&[0, 1])]),
+            output: B(&[1]),
+            stretch: B(&[]),
+            plan: EinsumOptimize::Auto,
+        };
         /// "ij,j->i"
-        static E4: EinsumOp =
-            EinsumOp { inputs: B(&[B(&[0, 1]), B(&[1])]), output: B(&[0]), stretch: B(&[]), plan: PlanSpec::Auto };
+        static E4: EinsumOp = EinsumOp {
+            inputs: B(&[B(&[0, 1]), B(&[1])]),
+            output: B(&[0]),
+            stretch: B(&[]),
+            plan: EinsumOptimize::Auto,
+        };
         pub(super) static PRIMAL: KernelProgram = KernelProgram {
             slot: Slot::new(),
             program: SemanticProgram {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tenferro_core::extension::ExtensionRef;
 use tenferro_core::program::SemanticProgram;
 use tenferro_core::{DType, DTypeSet, Tensor};
-use tenferro_einsum::{EinsumNotation, EinsumOp, PlanSpec, Subscripts};
+use tenferro_einsum::{EinsumNotation, EinsumOp, EinsumOptimize, Subscripts};
 
 use crate::all::support::{Noise, WAYS, assert_near, assert_same, program, run_both, tolerance};
 
@@ -181,7 +181,7 @@ fn random_networks_agree_under_every_plan() {
                 noise.laid_out(DType::F64, &shape, way)
             })
             .collect();
-        for plan in [PlanSpec::Auto, PlanSpec::LeftToRight, PlanSpec::Pairwise] {
+        for plan in [EinsumOptimize::Auto, EinsumOptimize::LeftToRight, EinsumOptimize::Pairwise] {
             let subscripts = Subscripts::new(inputs.clone(), output.clone());
             check(EinsumOp::new(subscripts, &[], plan).unwrap(), &tensors);
         }

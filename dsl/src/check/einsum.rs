@@ -2,7 +2,7 @@
 
 use tenferro_core::DTypeSet;
 use tenferro_core::shape::SymDim;
-use tenferro_einsum::{EinsumNotation, EinsumOp, NotationError, PlanSpec, SizeRule};
+use tenferro_einsum::{EinsumNotation, EinsumOp, EinsumOptimize, NotationError, SizeRule};
 
 use super::body::Checker;
 use super::elementwise::Operand;
@@ -91,7 +91,7 @@ impl Checker<'_> {
         }
     }
 
-    fn path(&mut self, value: &syntax::Expr) -> Option<PlanSpec> {
+    fn path(&mut self, value: &syntax::Expr) -> Option<EinsumOptimize> {
         let usage = "a path is a list of pairs of positions: `path = [(0, 1), (0, 1)]`";
         let ExprKind::List(pairs) = &value.kind else {
             self.error(value.place, usage);
@@ -114,16 +114,16 @@ impl Checker<'_> {
             };
             path.push((left, right));
         }
-        Some(PlanSpec::Path(path.into()))
+        Some(EinsumOptimize::Path(path.into()))
     }
 
-    fn method(&mut self, value: &syntax::Expr) -> Option<PlanSpec> {
+    fn method(&mut self, value: &syntax::Expr) -> Option<EinsumOptimize> {
         let methods = [
-            ("auto", PlanSpec::Auto),
-            ("greedy", PlanSpec::Greedy),
-            ("left_to_right", PlanSpec::LeftToRight),
-            ("pairwise", PlanSpec::Pairwise),
-            ("optimal", PlanSpec::Optimal),
+            ("auto", EinsumOptimize::Auto),
+            ("greedy", EinsumOptimize::Greedy),
+            ("left_to_right", EinsumOptimize::LeftToRight),
+            ("pairwise", EinsumOptimize::Pairwise),
+            ("optimal", EinsumOptimize::Optimal),
         ];
         let names = methods.each_ref().map(|(name, _)| *name);
         let ExprKind::Name(name) = &value.kind else {

@@ -5,7 +5,7 @@ use std::fmt;
 use proc_macro2::TokenStream;
 use quote::quote;
 use tenferro_core::extension::ExtensionOp;
-use tenferro_einsum::{EinsumOp, PlanSpec};
+use tenferro_einsum::{EinsumOp, EinsumOptimize};
 
 use super::op::{index, indices, variant};
 
@@ -47,15 +47,15 @@ fn einsum(op: &dyn ExtensionOp) -> Option<Payload> {
     })
 }
 
-fn plan_spec(plan: &PlanSpec) -> TokenStream {
+fn plan_spec(plan: &EinsumOptimize) -> TokenStream {
     match plan {
-        PlanSpec::Path(steps) => {
+        EinsumOptimize::Path(steps) => {
             let steps = pairs(steps);
-            quote!(PlanSpec::Path(#steps))
+            quote!(EinsumOptimize::Path(#steps))
         }
         without_attributes => {
             let name = variant(without_attributes);
-            quote!(PlanSpec::#name)
+            quote!(EinsumOptimize::#name)
         }
     }
 }

@@ -5,7 +5,7 @@ use tenferro_core::shape::SymDim;
 use super::ellipsis::{Axis, Origin, resolve};
 use super::{EinsumNotation, NotationError};
 use crate::op::EinsumOp;
-use crate::planning::{PlanSpec, path};
+use crate::planning::{EinsumOptimize, path};
 
 /// How symbolic sizes are compared and shown: the front ends differ in what they take for unequal.
 pub struct SizeRule<'a> {
@@ -99,8 +99,8 @@ fn bind<D>(notation: &EinsumNotation, shapes: &[&[D]], rule: &Rule<'_, D>) -> Re
     }
     let inputs = resolution.inputs.iter().map(|axes| axes.iter().map(|axis| axis.label).collect()).collect();
     let plan = match notation.order() {
-        Some(order) => PlanSpec::Path(path::to_positions(order, shapes.len()).into()),
-        None => PlanSpec::Auto,
+        Some(order) => EinsumOptimize::Path(path::to_positions(order, shapes.len()).into()),
+        None => EinsumOptimize::Auto,
     };
     Ok(EinsumOp::canonical(inputs, resolution.output, stretch, plan))
 }

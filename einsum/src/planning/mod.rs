@@ -22,7 +22,7 @@ pub(crate) type Pair = (usize, usize);
 /// How the order of contraction is found; part of the payload, free of extents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum PlanSpec {
+pub enum EinsumOptimize {
     /// The library chooses a method.
     #[default]
     Auto,
@@ -40,15 +40,15 @@ pub enum PlanSpec {
 
 pub use optimal::LIMIT as OPTIMAL_LIMIT;
 
-impl PlanSpec {
+impl EinsumOptimize {
     /// Checks the plan against the number of operands.
     pub(crate) fn check(&self, operands: usize) -> Result<()> {
         let (option, message) = match self {
-            PlanSpec::Path(positions) => match path::check(positions, operands) {
+            EinsumOptimize::Path(positions) => match path::check(positions, operands) {
                 Ok(()) => return Ok(()),
                 Err(message) => ("path", message),
             },
-            PlanSpec::Optimal if operands > OPTIMAL_LIMIT => {
+            EinsumOptimize::Optimal if operands > OPTIMAL_LIMIT => {
                 ("optimize", format!("is `optimal`, which takes at most {OPTIMAL_LIMIT} operands, not {operands}"))
             }
             _ => return Ok(()),
@@ -59,33 +59,33 @@ impl PlanSpec {
     /// The order, where it does not depend on extents.
     pub(crate) fn fixed(&self, operands: usize) -> Option<Vec<Pair>> {
         match self {
-            PlanSpec::Path(positions) => Some(path::from_positions(positions, operands)),
-            PlanSpec::LeftToRight => Some(left_to_right::pairs(operands)),
-            PlanSpec::Pairwise => Some(pairwise::pairs(operands)),
-            PlanSpec::Auto | PlanSpec::Greedy | PlanSpec::Optimal => None,
+            EinsumOptimize::Path(positions) => Some(path::from_positions(positions, operands)),
+            EinsumOptimize::LeftToRight => Some(left_to_right::pairs(operands)),
+            EinsumOptimize::Pairwise => Some(pairwise::pairs(operands)),
+            EinsumOptimize::Auto | EinsumOptimize::Greedy | EinsumOptimize::Optimal => None,
         }
     }
 
     /// The order for a network.
     pub(crate) fn pairs(&self, network: &Network) -> Vec<Pair> {
         self.fixed(network.tensors.len()).unwrap_or_else(|| match self {
-            PlanSpec::Greedy => greedy::pairs(network),
-            PlanSpec::Optimal => optimal::pairs(network),
+            EinsumOptimize::Greedy => greedy::pairs(network),
+            EinsumOptimize::Optimal => optimal::pairs(network),
             _ => auto::pairs(network),
         })
     }
 }
 
-impl fmt::Display for PlanSpec {
+impl fmt::Display for EinsumOptimize {
     /// As the language writes it: `optimize = greedy`, `path = [(0, 1)]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let method = match self {
-            PlanSpec::Auto => "auto",
-            PlanSpec::Greedy => "greedy",
-            PlanSpec::LeftToRight => "left_to_right",
-            PlanSpec::Pairwise => "pairwise",
-            PlanSpec::Optimal => "optimal",
-            PlanSpec::Path(positions) => return write!(f, "path = {positions:?}"),
+            EinsumOptimize::Auto => "auto",
+            EinsumOptimize::Greedy => "greedy",
+            EinsumOptimize::LeftToRight => "left_to_right",
+            EinsumOptimize::Pairwise => "pairwise",
+            EinsumOptimize::Optimal => "optimal",
+            EinsumOptimize::Path(positions) => return write!(f, "path = {positions:?}"),
         };
         write!(f, "optimize = {method}")
     }

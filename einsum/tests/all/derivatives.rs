@@ -4,7 +4,7 @@ use tenferro_core::ad::{AdContext, hvp, jvp, vjp};
 use tenferro_core::dtype::DType;
 use tenferro_core::program::{ProgramBuilder, SemanticProgram};
 use tenferro_core::shape::SymDim;
-use tenferro_einsum::{EinsumNotation, EinsumOp, PlanSpec, ad_rules};
+use tenferro_einsum::{EinsumNotation, EinsumOp, EinsumOptimize, ad_rules};
 
 use crate::interpreter::run;
 use crate::oracle::Array;
@@ -112,7 +112,7 @@ proptest! {
 #[test]
 fn plans_without_a_fixed_order_are_inherited() {
     let operands = ["", "", ""].map(|_| Array::zeros(&[2, 2]));
-    let op = concrete("ab,bc,cd->ad", &operands).with_plan(PlanSpec::Greedy).unwrap();
+    let op = concrete("ab,bc,cd->ad", &operands).with_plan(EinsumOptimize::Greedy).unwrap();
     let program = vjp(&program(op, &operands, DType::F64), &[1], &ctx()).unwrap();
     assert!(program.to_string().contains("optimize = greedy"), "{program}");
 }

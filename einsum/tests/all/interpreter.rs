@@ -2,7 +2,7 @@
 
 use tenferro_core::ops::CoreOp;
 use tenferro_core::program::{Op, SemanticProgram};
-use tenferro_einsum::{EinsumOp, PlanSpec, Subscripts};
+use tenferro_einsum::{EinsumOp, EinsumOptimize, Subscripts};
 
 use crate::oracle::{Array, definition, follow};
 
@@ -47,7 +47,7 @@ fn elementwise(operands: &[&Array], f: impl Fn(&[tenferro_core::Complex64]) -> t
 /// The operand's axes in another order, summed over those that are missing.
 fn relabel(operand: &Array, output: Vec<u32>) -> Array {
     let labels = Subscripts::new([(0..operand.shape.len() as u32).collect()], output);
-    definition(&EinsumOp::new(labels, &[], PlanSpec::Auto).unwrap(), &[operand])
+    definition(&EinsumOp::new(labels, &[], EinsumOptimize::Auto).unwrap(), &[operand])
 }
 
 fn broadcast(operand: &Array, shape: &[usize], axes: &[u32]) -> Array {

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use tenferro_einsum::{EinsumNotation, EinsumOp, PlanSpec};
+use tenferro_einsum::{EinsumNotation, EinsumOp, EinsumOptimize};
 
 fn error(source: &str) -> String {
     EinsumNotation::parse(source).unwrap_err().to_string()
@@ -43,7 +43,7 @@ fn parentheses_become_a_path() {
     let path = |source: &str, count: usize| {
         let shapes = vec![[2usize, 2].as_slice(); count];
         match EinsumOp::concrete(&EinsumNotation::parse(source).unwrap(), &shapes).unwrap().plan {
-            PlanSpec::Path(positions) => positions.to_vec(),
+            EinsumOptimize::Path(positions) => positions.to_vec(),
             plan => panic!("{plan:?}"),
         }
     };

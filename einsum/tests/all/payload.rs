@@ -6,7 +6,7 @@ use tenferro_core::dtype::DType;
 use tenferro_core::extension::ExtensionOp;
 use tenferro_core::program::{ProgramBuilder, ValueId};
 use tenferro_core::shape::SymDim;
-use tenferro_einsum::{EinsumNotation, EinsumOp, PlanSpec, Subscripts, einsum, einsum_with};
+use tenferro_einsum::{EinsumNotation, EinsumOp, EinsumOptimize, Subscripts, einsum, einsum_with};
 
 /// A builder with inputs of these shapes; a letter is a size, a digit an extent.
 fn inputs(shapes: &[&str], dtype: DType) -> (ProgramBuilder, Vec<ValueId>) {
@@ -41,7 +41,7 @@ fn text(notation: &str, shapes: &[&str]) -> Result<String> {
 fn equal_equations_are_equal_payloads() {
     let op = |labels: [u32; 3]| {
         let [i, j, k] = labels;
-        EinsumOp::new(Subscripts::new([vec![i, j], vec![j, k]], [i, k]), &[], PlanSpec::Auto).unwrap()
+        EinsumOp::new(Subscripts::new([vec![i, j], vec![j, k]], [i, k]), &[], EinsumOptimize::Auto).unwrap()
     };
     let hash = |op: &EinsumOp| {
         let mut state = DefaultHasher::new();
@@ -52,7 +52,7 @@ fn equal_equations_are_equal_payloads() {
     let parsed = EinsumOp::concrete(&EinsumNotation::parse("ab,bc->ac").unwrap(), &[&[2, 3], &[3, 4]]).unwrap();
     assert!(a.payload_eq(&b) && a.payload_eq(&parsed));
     assert_eq!(hash(&a), hash(&b));
-    assert_ne!(a, a.clone().with_plan(PlanSpec::Greedy).unwrap());
+    assert_ne!(a, a.clone().with_plan(EinsumOptimize::Greedy).unwrap());
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn payloads_are_made_while_compiling() {
         inputs: Borrowed(&[Borrowed(&[0, 1]), Borrowed(&[1, 2])]),
         output: Borrowed(&[0, 2]),
         stretch: Borrowed(&[]),
-        plan: PlanSpec::Auto,
+        plan: EinsumOptimize::Auto,
     };
     assert_eq!(OP.output_shape(&[&[2, 3], &[3, 4]]).unwrap(), [2, 4]);
 }
@@ -101,17 +101,17 @@ fn wrong_operands_are_refused_without_a_notation_too() {
     let refuse = |shapes: &[&str], dtype| {
         let (mut b, values) = inputs(shapes, dtype);
         let labels = Subscripts::new([vec![0, 1], vec![1, 2]], [0, 2]);
-        einsum_with(&mut b, labels, PlanSpec::Auto, &values).unwrap_err().to_string()
+        einsum_with(&mut b, labels, EinsumOptimize::Auto, &values).unwrap_err().to_string()
     };
     let error = refuse(&["n3", "4k"], DType::F64);
     assert!(error.contains("operand 1` has shape [4, k]") && error.contains("[n, 3]"), "{error}");
     assert!(refuse(&["n3"], DType::F64).contains("operands"));
     assert!(refuse(&["n3", "3"], DType::F64).contains("rank 1"));
     assert!(refuse(&["n3", "3k"], DType::Bool).contains("bool"));
-    let unknown = EinsumOp::new(Subscripts::new([vec![0]], [1]), &[], PlanSpec::Auto).unwrap_err().to_string();
+    let unknown = EinsumOp::new(Subscripts::new([vec![0]], [1]), &[], EinsumOptimize::Auto).unwrap_err().to_string();
     assert!(unknown.contains("label 1"), "{unknown}");
-    assert!(EinsumOp::new(Subscripts::new([], []), &[], PlanSpec::Auto).is_err());
-    assert!(EinsumOp::new(Subscripts::new([vec![0]], []), &[(0, 1)], PlanSpec::Auto).is_err());
+    assert!(EinsumOp::new(Subscripts::new([], []), &[], EinsumOptimize::Auto).is_err());
+    assert!(EinsumOp::new(Subscripts::new([vec![0]], []), &[(0, 1)], EinsumOptimize::Auto).is_err());
 }
 
 #[test]

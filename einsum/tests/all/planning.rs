@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use tenferro_core::Complex64;
-use tenferro_einsum::{ContractionTree, EinsumNotation, EinsumOp, OPTIMAL_LIMIT, PlanSpec, Subscripts};
+use tenferro_einsum::{ContractionTree, EinsumNotation, EinsumOp, EinsumOptimize, OPTIMAL_LIMIT, Subscripts};
 
 use crate::oracle::{Array, definition, follow};
 
@@ -8,7 +8,7 @@ fn chain(extent: usize) -> (EinsumOp, Vec<Vec<usize>>) {
     let mut inputs: Vec<Vec<u32>> = (0..6).map(|i| vec![i, i + 1]).collect();
     inputs.push(vec![6]);
     let shapes = inputs.iter().map(|labels| vec![extent; labels.len()]).collect();
-    (EinsumOp::new(Subscripts::new(inputs, [0]), &[], PlanSpec::Auto).unwrap(), shapes)
+    (EinsumOp::new(Subscripts::new(inputs, [0]), &[], EinsumOptimize::Auto).unwrap(), shapes)
 }
 
 /// A square lattice, row by row, with open boundaries.
@@ -35,10 +35,10 @@ fn grid(side: usize, bond: usize) -> (EinsumOp, Vec<Vec<usize>>) {
         }
     }
     let shapes = inputs.iter().map(|labels| vec![bond; labels.len()]).collect();
-    (EinsumOp::new(Subscripts::new(inputs, []), &[], PlanSpec::Auto).unwrap(), shapes)
+    (EinsumOp::new(Subscripts::new(inputs, []), &[], EinsumOptimize::Auto).unwrap(), shapes)
 }
 
-fn tree((op, shapes): &(EinsumOp, Vec<Vec<usize>>), plan: PlanSpec) -> ContractionTree {
+fn tree((op, shapes): &(EinsumOp, Vec<Vec<usize>>), plan: EinsumOptimize) -> ContractionTree {
     let shapes: Vec<&[usize]> = shapes.iter().map(Vec::as_slice).collect();
     op.clone().with_plan(plan).unwrap().tree(&shapes).unwrap()
 }
@@ -51,11 +51,11 @@ fn close(found: f64, printed: f64) {
 fn a_chain_ending_in_a_vector() {
     let chain = chain(256);
     for (plan, cost, peak) in [
-        (PlanSpec::Greedy, 3.932e5, 2.560e2),
-        (PlanSpec::Optimal, 3.932e5, 2.560e2),
-        (PlanSpec::Auto, 3.932e5, 2.560e2),
-        (PlanSpec::Pairwise, 1.007e8, 1.678e7),
-        (PlanSpec::LeftToRight, 8.395e7, 6.554e4),
+        (EinsumOptimize::Greedy, 3.932e5, 2.560e2),
+        (EinsumOptimize::Optimal, 3.932e5, 2.560e2),
+        (EinsumOptimize::Auto, 3.932e5, 2.560e2),
+        (EinsumOptimize::Pairwise, 1.007e8, 1.678e7),
+        (EinsumOptimize::LeftToRight, 8.395e7, 6.554e4),
     ] {
         let tree = tree(&chain, plan);
         close(tree.cost(), cost);
@@ -67,9 +67,9 @@ fn a_chain_ending_in_a_vector() {
 fn a_square_lattice() {
     let grid = grid(4, 8);
     for (plan, cost, peak) in [
-        (PlanSpec::Greedy, 5.624e6, 3.277e4),
-        (PlanSpec::Pairwise, 3.031e8, 1.678e7),
-        (PlanSpec::LeftToRight, 9.577e6, 3.277e4),
+        (EinsumOptimize::Greedy, 5.624e6, 3.277e4),
+        (EinsumOptimize::Pairwise, 3.031e8, 1.678e7),
+        (EinsumOptimize::LeftToRight, 9.577e6, 3.277e4),
     ] {
         let tree = tree(&grid, plan);
         close(tree.cost(), cost);
@@ -79,7 +79,7 @@ fn a_square_lattice() {
 
 #[test]
 fn ties_go_to_the_lowest_numbers() {
-    let tree = tree(&grid(4, 8), PlanSpec::Greedy);
+    let tree = tree(&grid(4, 8), EinsumOptimize::Greedy);
     let slots: Vec<Vec<usize>> =
         tree.steps()[..4].iter().map(|step| step.operands.iter().map(|operand| operand.slot).collect()).collect();
     assert_eq!(slots, [[0, 1], [2, 3], [8, 12], [11, 15]]);
@@ -88,8 +88,8 @@ fn ties_go_to_the_lowest_numbers() {
 #[test]
 fn planning_large_networks_stays_quick() {
     let grid = grid(40, 2);
-    assert_eq!(tree(&grid, PlanSpec::Greedy).steps().len(), 1599);
-    let apart = EinsumOp::new(Subscripts::new(vec![vec![]; 3000], []), &[], PlanSpec::Auto).unwrap();
+    assert_eq!(tree(&grid, EinsumOptimize::Greedy).steps().len(), 1599);
+    let apart = EinsumOp::new(Subscripts::new(vec![vec![]; 3000], []), &[], EinsumOptimize::Auto).unwrap();
     assert_eq!(apart.tree(&vec![[].as_slice(); 3000]).unwrap().steps().len(), 2999);
 }
 
@@ -98,38 +98,38 @@ fn optimal_tries_outer_products() {
     // Two vectors against a large matrix: joining the vectors first costs 4 + 4 * 1000, matrix first 2 * 2000.
     let shapes: [&[usize]; 3] = [&[2], &[2], &[2, 2, 1000]];
     let op = EinsumOp::concrete(&EinsumNotation::parse("a,b,abc->c").unwrap(), &shapes).unwrap();
-    let optimal = op.clone().with_plan(PlanSpec::Optimal).unwrap().tree(&shapes).unwrap();
+    let optimal = op.clone().with_plan(EinsumOptimize::Optimal).unwrap().tree(&shapes).unwrap();
     assert_eq!(optimal.cost(), 4004.0);
-    assert!(op.with_plan(PlanSpec::Greedy).unwrap().tree(&shapes).unwrap().cost() > 4004.0);
+    assert!(op.with_plan(EinsumOptimize::Greedy).unwrap().tree(&shapes).unwrap().cost() > 4004.0);
 }
 
 #[test]
 fn huge_extents_saturate() {
     let huge = usize::MAX;
     let (mut op, mut shapes) = chain(huge);
-    assert!(tree(&(op.clone(), shapes.clone()), PlanSpec::Optimal).cost() > 1e30);
+    assert!(tree(&(op.clone(), shapes.clone()), EinsumOptimize::Optimal).cost() > 1e30);
     let inputs: Vec<Vec<u32>> = (0..10).map(|i| (i * 10..i * 10 + 11).collect()).collect();
-    op = EinsumOp::new(Subscripts::new(inputs, []), &[], PlanSpec::Optimal).unwrap();
+    op = EinsumOp::new(Subscripts::new(inputs, []), &[], EinsumOptimize::Optimal).unwrap();
     shapes = (0..10).map(|_| vec![huge; 11]).collect();
-    assert!(!tree(&(op.clone(), shapes.clone()), PlanSpec::Optimal).cost().is_nan());
-    assert!(tree(&(op.clone(), shapes.clone()), PlanSpec::Optimal).check_sizes().is_err());
+    assert!(!tree(&(op.clone(), shapes.clone()), EinsumOptimize::Optimal).cost().is_nan());
+    assert!(tree(&(op.clone(), shapes.clone()), EinsumOptimize::Optimal).check_sizes().is_err());
     (shapes[0][10], shapes[1][0]) = (0, 0);
-    assert!(!tree(&(op, shapes), PlanSpec::Greedy).cost().is_nan());
+    assert!(!tree(&(op, shapes), EinsumOptimize::Greedy).cost().is_nan());
 }
 
 #[test]
 fn plans_that_do_not_fit_are_refused() {
     let (op, _) = chain(2);
     let refuse = |plan| op.clone().with_plan(plan).unwrap_err().to_string();
-    assert!(refuse(PlanSpec::Path(vec![(0, 1)].into())).contains("has 1 pair,"));
-    assert!(refuse(PlanSpec::Path(vec![(0, 7); 6].into())).contains("step 0"));
-    let many = EinsumOp::new(Subscripts::new(vec![vec![0]; 15], []), &[], PlanSpec::Optimal);
+    assert!(refuse(EinsumOptimize::Path(vec![(0, 1)].into())).contains("has 1 pair,"));
+    assert!(refuse(EinsumOptimize::Path(vec![(0, 7); 6].into())).contains("step 0"));
+    let many = EinsumOp::new(Subscripts::new(vec![vec![0]; 15], []), &[], EinsumOptimize::Optimal);
     assert!(many.unwrap_err().to_string().contains(&OPTIMAL_LIMIT.to_string()));
 }
 
 #[test]
 fn a_tree_prints_as_a_table() {
-    let tree = tree(&chain(2), PlanSpec::LeftToRight);
+    let tree = tree(&chain(2), EinsumOptimize::LeftToRight);
     let text = tree.to_string();
     assert_eq!(text.lines().count(), 8);
     assert!(text.contains("7  0 1") && text.contains("ij,jk->ik"), "{text}");
@@ -160,16 +160,16 @@ pub fn case() -> impl Strategy<Value = (EinsumOp, Vec<Array>)> {
             }
             let count = inputs.len() as u32;
             let plan = match method {
-                0 => PlanSpec::Greedy,
-                1 => PlanSpec::LeftToRight,
-                2 => PlanSpec::Pairwise,
-                3 => PlanSpec::Optimal,
+                0 => EinsumOptimize::Greedy,
+                1 => EinsumOptimize::LeftToRight,
+                2 => EinsumOptimize::Pairwise,
+                3 => EinsumOptimize::Optimal,
                 _ => {
                     let position = |step: u32, pick: u32| {
                         let left = pick % (count - step);
                         (left, (left + 1 + pick / 7 % (count - step - 1)) % (count - step))
                     };
-                    PlanSpec::Path((0..count - 1).map(|step| position(step, picks[step as usize])).collect())
+                    EinsumOptimize::Path((0..count - 1).map(|step| position(step, picks[step as usize])).collect())
                 }
             };
             let op = EinsumOp::new(Subscripts::new(inputs.clone(), output), &stretch, plan).unwrap();
@@ -194,7 +194,7 @@ proptest! {
         let shapes: Vec<&[usize]> = arrays.iter().map(|array| array.shape.as_slice()).collect();
         let tree = op.tree(&shapes).unwrap();
         follow(&op, &tree, &operands).assert_close(&definition(&op, &operands), 1e-12, 1e-12, &op.to_string());
-        let optimal = op.clone().with_plan(PlanSpec::Optimal).unwrap().tree(&shapes).unwrap();
+        let optimal = op.clone().with_plan(EinsumOptimize::Optimal).unwrap().tree(&shapes).unwrap();
         prop_assert!(optimal.cost() <= tree.cost(), "{}\n{tree}\n{optimal}", op);
     }
 }

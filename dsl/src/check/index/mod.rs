@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use tenferro_core::ops::CoreOp;
 use tenferro_core::shape::SymDim;
-use tenferro_einsum::{EinsumOp, PlanSpec, Subscripts};
+use tenferro_einsum::{EinsumOp, EinsumOptimize, Subscripts};
 
 use super::body::Checker;
 use super::elementwise::Operand;
@@ -293,12 +293,18 @@ impl Checker<'_> {
             .filter_map(|label| value_labels.iter().position(|other| other == label))
             .map(|axis| value.shape[axis].clone())
             .collect();
-        contraction(vec![numbers(&value_labels)], numbers(target), PlanSpec::Auto, vec![value], shape)
+        contraction(vec![numbers(&value_labels)], numbers(target), EinsumOptimize::Auto, vec![value], shape)
     }
 }
 
 /// An einsum over operands whose labels are known to fit.
-fn contraction(inputs: Vec<Vec<u32>>, output: Vec<u32>, plan: PlanSpec, args: Vec<Expr>, shape: Vec<SymDim>) -> Expr {
+fn contraction(
+    inputs: Vec<Vec<u32>>,
+    output: Vec<u32>,
+    plan: EinsumOptimize,
+    args: Vec<Expr>,
+    shape: Vec<SymDim>,
+) -> Expr {
     let elem = args.first().map_or(Elem::AnyFloat, |arg| arg.elem);
     match EinsumOp::new(Subscripts { inputs, output }, &[], plan) {
         Ok(op) => Expr::new(Kind::Einsum(op, args), elem, shape),

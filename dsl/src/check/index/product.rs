@@ -2,7 +2,7 @@
 
 use tenferro_core::DType;
 use tenferro_core::shape::SymDim;
-use tenferro_einsum::PlanSpec;
+use tenferro_einsum::EinsumOptimize;
 
 use super::build::result;
 use super::{Indices, Label, Labelled, Labels, Node, contraction};
@@ -70,7 +70,7 @@ impl Checker<'_> {
         if factors.list.iter().any(|factor| factor.divides) && rounds(&built) {
             // Nothing may be summed or multiplied before a quotient is rounded.
             let written = self.as_written(node, keep, indices)?;
-            return self.summed(vec![written], here, PlanSpec::Auto, place);
+            return self.summed(vec![written], here, EinsumOptimize::Auto, place);
         }
         // Numerators by factor; a divisor that is summed over joins the one before it.
         let mut numerators: Vec<Option<Labelled>> = Vec::new();
@@ -134,7 +134,13 @@ impl Checker<'_> {
     }
 
     /// The sum over `here` of the product of tensors: a reduction of one, one einsum of several.
-    fn summed(&mut self, mut tensors: Vec<Labelled>, here: &Labels, plan: PlanSpec, place: Place) -> Option<Labelled> {
+    fn summed(
+        &mut self,
+        mut tensors: Vec<Labelled>,
+        here: &Labels,
+        plan: EinsumOptimize,
+        place: Place,
+    ) -> Option<Labelled> {
         if tensors.len() == 1 {
             let Labelled { operand, mut labels } = tensors.pop()?;
             let axes = (0..labels.len()).filter(|&axis| here.contains(&labels[axis])).map(|axis| axis as u32).collect();
@@ -241,10 +247,10 @@ fn places(label: Label, node: &Node) -> usize {
 }
 
 /// The order that parentheses among the factors ask for.
-fn order(node: &Node, slots: &[Option<usize>]) -> PlanSpec {
+fn order(node: &Node, slots: &[Option<usize>]) -> EinsumOptimize {
     let tensors = slots.iter().flatten().count();
     if tensors < 3 || !groups(node) {
-        return PlanSpec::Auto;
+        return EinsumOptimize::Auto;
     }
     let mut pairs = Vec::new();
     walk(node, false, &mut slots.iter(), tensors, &mut pairs);
@@ -256,7 +262,7 @@ fn order(node: &Node, slots: &[Option<usize>]) -> PlanSpec {
         list.retain(|&tensor| tensor != left && tensor != right);
         list.push(tensors + step);
     }
-    PlanSpec::Path(path.into())
+    EinsumOptimize::Path(path.into())
 }
 
 /// Whether a product has another in parentheses as a factor.
