@@ -45,7 +45,7 @@ impl FamilyExecutor for EinsumExecutor {
             let message = format!("a payload of this family is no einsum: {op:?}");
             return Err(Error::Execution { op: FAMILY_ID.to_owned(), message });
         };
-        request.with(request.extents_and_layouts(), || {
+        request.with(request.extents(), || {
             let shapes: Option<Vec<_>> = (0..request.inputs().len()).map(|i| request.input_shape(i)).collect();
             let (Some(operand), Some(shapes)) = (request.inputs().first(), shapes) else {
                 return Ok(Preparation::Unsupported);
