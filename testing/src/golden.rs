@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::announce;
 use serde_json::Value;
 use tenferro_core::{Complex32, Complex64, DType, Tensor, compare};
 
@@ -118,10 +119,11 @@ impl Coverage {
     /// When nothing was covered.
     pub fn report(&self, file: &str, how: &str) {
         let skipped: usize = self.skipped.values().sum();
-        println!("golden {file} through {how}: {} rows covered, {skipped} skipped", self.covered);
+        let mut lines = format!("golden {file} through {how}: {} rows covered, {skipped} skipped", self.covered);
         for (operation, count) in &self.skipped {
-            println!("  {count} skipped: operation not built yet: {operation}");
+            lines += &format!("\n  {count} skipped: operation not built yet: {operation}");
         }
+        announce(&lines);
         assert!(self.covered > 0, "no row of {file} was covered");
     }
 }

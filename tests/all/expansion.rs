@@ -173,5 +173,5 @@ fn ten_kernels_expand_in_little_time() {
         })
         .collect();
     let best = times.iter().min().unwrap();
-    println!("10 kernels expand in {best:.1?} ({} tokens)", words(expansion).len());
+    tenferro_testing::announce(&format!("10 kernels expand in {best:.1?} ({} tokens)", words(expansion).len()));
 }
