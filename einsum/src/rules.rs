@@ -16,7 +16,7 @@ use crate::planning::{EinsumOptimize, path};
 /// The derivative rules of the family, for an [`AdContext`](tenferro_core::ad::AdContext).
 ///
 /// # Errors
-/// None in practice: the set refuses a second rule for one role, and this one starts empty.
+/// None in practice: the set refuses a malformed family id, and this one is not.
 pub fn ad_rules() -> Result<SemanticExtensionRuleSet> {
     SemanticExtensionRuleSet::new().with_linearize(Arc::new(EinsumRules))?.with_linear_transpose(Arc::new(EinsumRules))
 }

@@ -487,18 +487,14 @@ fn equal_shapes(_: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
 
 /// `factor * tangent` of a unary operation.
 fn times(l: &mut Linearize<'_>, factor: ValueId) -> Result<ValueId> {
-    match l.tangents[0] {
-        Some(t) => l.b.mul(factor, t),
-        None => Ok(factor), // never: a rule is called with a tangent present
-    }
+    let tangent = l.tangent()?;
+    l.b.mul(factor, tangent)
 }
 
 /// `tangent / divisor` of a unary operation.
 fn divided_by(l: &mut Linearize<'_>, divisor: ValueId) -> Result<ValueId> {
-    match l.tangents[0] {
-        Some(t) => l.b.div(t, divisor),
-        None => Ok(divisor), // never: a rule is called with a tangent present
-    }
+    let tangent = l.tangent()?;
+    l.b.div(tangent, divisor)
 }
 
 fn some(value: Result<ValueId>) -> Tangent {

@@ -1,7 +1,7 @@
 //! What a row of the table holds.
 
 use crate::dtype::{DType, DTypeSet};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::extension::ShapeContext;
 use crate::program::{ProgramBuilder, ValueId, ValueMeta};
 use crate::shape::SymDim;
@@ -106,6 +106,17 @@ pub struct Linearize<'a> {
     pub output: ValueId,
     /// The tangents of the operands, `None` where zero; at least one is present.
     pub tangents: &'a [Option<ValueId>],
+}
+
+impl Linearize<'_> {
+    /// The tangent of the only operand.
+    ///
+    /// # Errors
+    /// When it is absent; no rule is called then.
+    pub fn tangent(&self) -> Result<ValueId> {
+        let absent = || Error::argument(self.op.name(), "tangents", "are all absent, so there is nothing to linearise");
+        self.tangents.first().copied().flatten().ok_or_else(absent)
+    }
 }
 
 /// What a transposition rule sees.

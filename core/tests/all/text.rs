@@ -157,3 +157,16 @@ fn sizes_of_one_name_are_refused() {
     let message = b.finish(&[(None, x)]).unwrap_err().to_string();
     assert!(message.contains("two sizes are named `n`"), "{message}");
 }
+
+#[test]
+fn numbers_out_of_range_are_no_infinities() {
+    let text = |number: &str, dtype: &str| {
+        format!("program f() -> {dtype} {{\n  %0 = constant {number} : {dtype}\n  return %0\n}}\n")
+    };
+    assert!(SemanticProgram::parse(&text("-inf", "f64")).is_ok());
+    assert!(SemanticProgram::parse(&text("1e300", "f64")).is_ok());
+    for (number, dtype) in [("1e999", "f64"), ("-1e999", "f64"), ("1e300", "f32")] {
+        let error = SemanticProgram::parse(&text(number, dtype)).unwrap_err().to_string();
+        assert!(error.contains("out of range"), "{error}");
+    }
+}

@@ -11,12 +11,16 @@ type Result<T> = std::result::Result<T, ParseError>;
 /// A float that is read from decimals, or from bits where it is a NaN.
 trait FromText: Sized + std::str::FromStr {
     const NAN: Self;
+    fn is_infinite(&self) -> bool;
     /// The NaN of these bits; `None` if they are no NaN's.
     fn nan(bits: u64) -> Option<Self>;
 }
 
 impl FromText for f32 {
     const NAN: Self = f32::NAN;
+    fn is_infinite(&self) -> bool {
+        f32::is_infinite(*self)
+    }
     fn nan(bits: u64) -> Option<Self> {
         u32::try_from(bits).ok().map(f32::from_bits).filter(|x| x.is_nan())
     }
@@ -24,6 +28,9 @@ impl FromText for f32 {
 
 impl FromText for f64 {
     const NAN: Self = f64::NAN;
+    fn is_infinite(&self) -> bool {
+        f64::is_infinite(*self)
+    }
     fn nan(bits: u64) -> Option<Self> {
         Some(f64::from_bits(bits)).filter(|x| x.is_nan())
     }
@@ -87,7 +94,8 @@ impl Cursor<'_> {
             self.at += sign + 3;
             return if self.rest().starts_with('(') { self.nan_bits(start) } else { Ok(T::NAN) };
         }
-        let text = if self.rest()[sign..].starts_with("inf") {
+        let infinite = self.rest()[sign..].starts_with("inf");
+        let text = if infinite {
             self.at += sign + 3;
             &self.source[start..self.at]
         } else {
@@ -96,7 +104,10 @@ impl Cursor<'_> {
                 c => c.is_ascii_digit() || matches!(c, b'.' | b'e'),
             })
         };
-        match text.parse() {
+        match text.parse::<T>() {
+            Ok(value) if value.is_infinite() && !infinite => {
+                Err(self.error(start..self.at, "this number is out of range; infinity is `inf`"))
+            }
             Ok(value) => Ok(value),
             Err(_) if text.is_empty() => Err(self.expected("a number")),
             Err(_) => Err(self.error(start..self.at, "this is no number")),
