@@ -17,6 +17,7 @@ mod all {
     mod op_derivatives;
     mod orders;
     mod passes;
+    mod prepared_cache;
     mod programs;
     mod support;
     mod table;

@@ -111,7 +111,8 @@ impl CompiledGraph {
             };
             order.push(position);
         }
-        // Whatever disagrees is said in the program's own words, before it is rebuilt.
+        // Whatever disagrees is said in the program's own words, before it is rebuilt. Extents beyond
+        // those of `i64` are refused here as well.
         program.bind(&order.iter().map(|&position| specs[position].shape).collect::<Vec<_>>())?;
 
         let mut b = ProgramBuilder::new(program.name());

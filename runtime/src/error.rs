@@ -27,10 +27,7 @@ pub enum Error {
     },
 
     /// Inputs without a tensor: none was given, and none is bound to the program.
-    #[error(
-        "{call}: no tensor for {inputs} of {program}: {given} of its {count} inputs were given, \
-         and a tensor is bound to {bound}"
-    )]
+    #[error("{call}: no tensor for input {inputs} of {program} ({count} inputs, {given} given, {bound} bound)")]
     UnboundPlaceholder {
         /// The function called.
         call: &'static str,

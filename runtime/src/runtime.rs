@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use smallvec::SmallVec;
 use tenferro_core::{DType, Layout, Tensor, TensorRead};
 
 use crate::cache::{CacheLimits, CacheStats, PreparedCache};
@@ -137,7 +138,7 @@ impl Runtime {
         inputs: &[TensorRead<'_>],
         targets: &[EngineTarget],
     ) -> Result<Prepared> {
-        let inputs: Vec<_> = inputs.iter().map(InputMeta::of).collect();
+        let inputs: SmallVec<[_; 8]> = inputs.iter().map(InputMeta::of).collect();
         prepare::prepare(self, "Runtime::prepare", program.into(), &inputs, targets)
     }
 

@@ -73,8 +73,8 @@ fn inputs_without_a_tensor_and_inputs_in_excess() {
     let given = [vector(&[4.0]), vector(&[5.0])];
     let prepared = prepare(&runtime, &graph, &given).unwrap();
     let cases = [
-        (0, "no tensor for `a`, `c` of test: 0 of its 3 inputs were given, and a tensor is bound to 1"),
-        (1, "no tensor for `c` of test: 1 of its 3 inputs were given, and a tensor is bound to 1"),
+        (0, "no tensor for input `a`, `c` of test (3 inputs, 0 given, 1 bound)"),
+        (1, "no tensor for input `c` of test (3 inputs, 1 given, 1 bound)"),
         (4, "argument `inputs`: test takes 3 inputs or the 2 that nothing is bound to, but 4 were given"),
     ];
     for (count, message) in cases {
@@ -95,7 +95,7 @@ fn inputs_without_a_tensor_and_inputs_in_excess() {
         }
     }
     let shapes = runtime.prepare_for_shapes(&graph, &[(DType::F64, &[1])], &[target()]).unwrap_err();
-    assert!(shapes.to_string().starts_with("Runtime::prepare_for_shapes: no tensor for `c`"), "{shapes}");
+    assert!(shapes.to_string().starts_with("Runtime::prepare_for_shapes: no tensor for input `c`"), "{shapes}");
     assert!(runtime.prepare_for_shapes(&graph, &[(DType::F64, &[1]), (DType::F64, &[1])], &[target()]).is_ok());
     // Given and bound tensors must agree in their sizes.
     let error = prepare(&runtime, &graph, &[vector(&[1.0, 2.0]), vector(&[1.0, 2.0])]).unwrap_err();
@@ -188,4 +188,6 @@ fn input_specs_fix_order_and_shapes() {
         let text = CompiledGraph::compile_with_input_specs(&program, specs).unwrap_err().to_string();
         assert_eq!(text.strip_prefix("CompiledGraph::compile_with_input_specs: ").unwrap_or(&text), message);
     }
+    let beyond = [f64_("b", &[usize::MAX]), f64_("a", &[2, usize::MAX])];
+    assert!(CompiledGraph::compile_with_input_specs(&program, &beyond).is_err());
 }

@@ -137,11 +137,8 @@ fn inputs() {
     let good = [counting(&[2, 3]), counting(&[2])];
     let prepared = runtime.prepare(&program, &reads(&good), &[engine.target()]).unwrap();
     let cases = [
-        (vec![], "no tensor for `x`, `y` of test: 0 of its 2 inputs were given, and a tensor is bound to 0"),
-        (
-            vec![counting(&[2, 3])],
-            "no tensor for `y` of test: 1 of its 2 inputs were given, and a tensor is bound to 0",
-        ),
+        (vec![], "no tensor for input `x`, `y` of test (2 inputs, 0 given, 0 bound)"),
+        (vec![counting(&[2, 3])], "no tensor for input `y` of test (2 inputs, 1 given, 0 bound)"),
         (
             vec![counting(&[2, 3]), counting(&[2]), counting(&[2])],
             "argument `inputs`: test takes 2 inputs, but 3 were given",
