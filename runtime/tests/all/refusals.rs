@@ -1,6 +1,7 @@
 //! Everything that is refused, by type and message.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use tenferro_core::program::ProgramBuilder;
 use tenferro_core::{DType, Error as CoreError, Tensor, TensorRead, TensorView};
@@ -234,6 +235,55 @@ fn a_provider_that_never_has_enough_is_stopped() {
     let x = [vector(&[1.0])];
     let error = runtime.prepare(sum_of_squares(), &reads(&x), &[target]).unwrap_err();
     assert_eq!(error.to_string(), "`mul`: it asks to know what it was told");
+}
+
+#[test]
+fn a_provider_that_panics_or_prepares() {
+    /// Does what it must not.
+    struct Wild {
+        runtime: Arc<OnceLock<Runtime>>,
+        calls: AtomicUsize,
+    }
+    impl Provider for Wild {
+        fn prepare(&self, request: &PrepareRequest<'_>) -> Result<Preparation> {
+            match self.calls.fetch_add(1, Ordering::Relaxed) {
+                0 => panic!("call {}", 0),
+                1 => {
+                    let shape: (DType, &[usize]) = (DType::F64, &[1]);
+                    self.runtime.get().unwrap().prepare_for_shapes(sum_of_squares(), &[shape], &[wild()])?;
+                    Ok(Preparation::Unsupported)
+                }
+                _ => reference::registration().provider().prepare(request),
+            }
+        }
+    }
+    fn wild() -> EngineTarget {
+        EngineTarget { engine_id: EngineId::from("demo.wild.v1"), ..target() }
+    }
+    let cell = Arc::new(OnceLock::new());
+    let provider = Arc::new(Wild { runtime: Arc::clone(&cell), calls: AtomicUsize::new(0) });
+    let registration = EngineRegistration::new::<ReferenceEngine>("demo.wild.v1".into(), provider);
+    let runtime = Runtime::builder().register_engine(registration).unwrap().build().unwrap();
+    assert!(cell.set(runtime.clone()).is_ok());
+    let x = [vector(&[1.0])];
+    let prepare = || runtime.prepare(sum_of_squares(), &reads(&x), &[wild()]);
+
+    let error = prepare().unwrap_err();
+    assert!(matches!(error, Error::ProviderPanic { .. }));
+    assert_eq!(
+        error.to_string(),
+        "Runtime::prepare: the provider of engine \"demo.wild.v1\" panicked on `mul`: call 0"
+    );
+    let error = prepare().unwrap_err();
+    assert!(matches!(error, Error::NestedPreparation));
+    assert_eq!(
+        error.to_string(),
+        "Runtime::prepare: called by a provider while this runtime prepares another program, \
+         which could wait for itself; prepare it before"
+    );
+    // Neither is kept.
+    assert!(prepare().is_ok());
+    assert_eq!(runtime.prepared_cache_stats().negative_hits, 0);
 }
 
 #[test]
