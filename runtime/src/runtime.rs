@@ -99,7 +99,8 @@ impl Runtime {
 
     /// Edits a copy of the configuration and publishes it under the next epoch. Programs prepared
     /// before have to be prepared again; calls under way finish with the configuration they began
-    /// with. Returns the new epoch.
+    /// with. What the cache holds of earlier configurations is not found again and stays until it
+    /// makes room. Returns the new epoch.
     ///
     /// # Errors
     /// Those of `edit`, and [`Error::ConcurrentReconfiguration`] if another call published a
