@@ -5,6 +5,7 @@ mod all {
     mod ad_context;
     mod built;
     mod checkpoint;
+    mod composites;
     mod derivatives;
     mod engines;
     mod errors;
