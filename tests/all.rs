@@ -16,6 +16,7 @@ mod all {
     mod layering;
     mod methods;
     mod op_derivatives;
+    mod op_errors;
     mod orders;
     mod passes;
     mod programs;

@@ -83,7 +83,7 @@ fn wrong_operands_are_refused_with_operation_and_shapes() {
         (|b, [x, _, i, _]| b.take(x, i, 2), "take: `axis` names axis 2, which rank 2 does not have"),
         (|b, [x, v, ..]| b.gather(x, v, 0), "gather: `indices` is f64, expected i64"),
         (|b, [_, v, _, j]| b.gather(v, j, 0), "gather: `indices` has shape [k, m], expected [m] but along axis 0"),
-        (|b, [x, v, _, j]| b.scatter(x, j, v, 0), "scatter: `updates` has shape [m], expected [k, m]"),
+        (|b, [x, v, _, j]| b.scatter(x, j, v, 0), "scatter: `updates` has shape [m], expected [k, m], as `indices`"),
         (|b, [x, _, _, j]| b.scatter_add(x, j, j, 0), "scatter_add: `updates` is i64, expected f64, as `x`"),
         (
             |b, [_, _, i, _]| {
@@ -92,7 +92,10 @@ fn wrong_operands_are_refused_with_operation_and_shapes() {
             },
             "scatter_add: `x` is bool, expected",
         ),
-        (|b, [x, _, i, _]| b.dynamic_slice(x, i, &[1.into()]), "needs one entry for each of 2 axes, not 1"),
+        (
+            |b, [x, _, i, _]| b.dynamic_slice(x, i, &[1.into()]),
+            "expected an axis for each entry of `sizes`, which has 1",
+        ),
         (
             |b, [x, _, _, j]| b.dynamic_slice(x, j, &[1.into(), 1.into()]),
             "dynamic_slice: `starts` has shape [k, m], expected [2]",
