@@ -20,6 +20,7 @@ mod all {
     mod orders;
     mod passes;
     mod programs;
+    mod ranked_derivatives;
     mod support;
     mod table;
 }

@@ -1,5 +1,5 @@
 //! Every differentiable core operation: forward against central differences, reverse against forward, second order
-//! against differences of gradients, in all float dtypes, with zero extents and scalars.
+//! against differences of gradients, in all float dtypes, compact and strided, of ranks 0 to 6 and without entries.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use tenferro::program::ops::{Comparison, CoreOp};
 use tenferro::program::shape::SymDim;
 use tenferro::program::{ProgramBuilder, SemanticProgram, ValueId, ValueMeta};
 
-type Build = fn(&mut ProgramBuilder, &[ValueId]) -> tenferro_core::Result<ValueId>;
+pub type Build = fn(&mut ProgramBuilder, &[ValueId]) -> tenferro_core::Result<ValueId>;
 
 /// An operation, the shapes of its operands, and whether it is defined for complex numbers.
-struct Case {
-    name: &'static str,
-    shapes: &'static [&'static [usize]],
-    complex: bool,
-    build: Build,
+pub struct Case {
+    pub name: &'static str,
+    pub shapes: &'static [&'static [usize]],
+    pub complex: bool,
+    pub build: Build,
 }
 
 const SQUARE: &[&[usize]] = &[&[3, 3]];
@@ -28,11 +28,11 @@ const TWO: &[&[usize]] = &[&[2, 3], &[2, 3]];
 const SCALAR: &[&[usize]] = &[&[]];
 const EMPTY: &[&[usize]] = &[&[0, 3]];
 
-fn case(name: &'static str, shapes: &'static [&'static [usize]], complex: bool, build: Build) -> Case {
+pub fn case(name: &'static str, shapes: &'static [&'static [usize]], complex: bool, build: Build) -> Case {
     Case { name, shapes, complex, build }
 }
 
-fn dims(list: &[i64]) -> std::borrow::Cow<'static, [SymDim]> {
+pub fn dims(list: &[i64]) -> std::borrow::Cow<'static, [SymDim]> {
     list.iter().map(|&d| SymDim::constant(d)).collect()
 }
 
@@ -47,7 +47,7 @@ fn indices(b: &mut ProgramBuilder, values: &[i64], shape: &[i64]) -> tenferro_co
     b.reshape(list, &dims(shape))
 }
 
-fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<Case> {
     vec![
         case("neg", ONE, true, |b, v| b.neg(v[0])),
         case("neg scalar", SCALAR, true, |b, v| b.neg(v[0])),
@@ -233,7 +233,7 @@ fn context() -> AdContext {
     AdContext::new().with_rules(&tenferro::einsum::ad_rules().unwrap())
 }
 
-fn program(case: &Case, dtype: DType) -> SemanticProgram {
+pub fn program(case: &Case, dtype: DType) -> SemanticProgram {
     let mut b = ProgramBuilder::new(case.name);
     let inputs: Vec<ValueId> = case
         .shapes
@@ -309,6 +309,7 @@ fn run(session: &mut Session, program: &SemanticProgram, inputs: &[&[Tensor]]) -
 }
 
 fn assert_close(what: &str, actual: &[Tensor], expected: &[Vec<Complex64>], tolerance: f64) {
+    assert_eq!(actual.len(), expected.len(), "{what}");
     for (actual, expected) in actual.iter().zip(expected) {
         for (a, e) in to_complex(actual).into_iter().zip(expected) {
             let error = (a - e).norm();
@@ -332,7 +333,7 @@ fn central(
     ahead.iter().zip(&behind).map(quotient).collect()
 }
 
-fn check(case: &Case, dtype: DType, session: &mut Session) {
+pub fn check(case: &Case, dtype: DType, session: &mut Session) {
     let x: Vec<Tensor> = case.shapes.iter().zip(1..).map(|(shape, seed)| positive(dtype, shape, seed)).collect();
     check_at(case, &x, dtype, session);
 }
@@ -363,6 +364,47 @@ fn check_at(case: &Case, x: &[Tensor], dtype: DType, session: &mut Session) {
     let product = run(session, &hvp, &[x, &t]);
     let expected = central(session, &gradient, x, &t, h);
     assert_close(&format!("{what}: second order"), &product, &expected, difference * 10.0);
+
+    // Strides change nothing but, in the last digits, the order of sums.
+    let [x, t, ct] = [x, &t, &ct].map(|list| list.iter().map(strided).collect::<Vec<_>>());
+    for (of, program, inputs, compact) in [
+        ("forward", &jvp, [&x, &t], &forward),
+        ("reverse", &vjp, [&x, &ct], &reverse),
+        ("second order", &hvp, [&x, &t], &product),
+    ] {
+        let compact: Vec<_> = compact.iter().map(to_complex).collect();
+        let results = run(session, program, &inputs.map(|list| &list[..]));
+        assert_close(&format!("{what}: {of}, strided"), &results, &compact, exact);
+    }
+}
+
+/// The same entries backwards in memory, with the axes in the other order and a NaN before, between and after them.
+fn strided(tensor: &Tensor) -> Tensor {
+    let shape = tensor.shape();
+    let wide: Vec<usize> = shape.iter().rev().map(|n| 2 * n + 1).collect();
+    let entries = to_complex(tensor);
+    let around: Vec<Complex64> = (0..wide.iter().product::<usize>())
+        .map(|mut at| {
+            let mut index = Vec::with_capacity(wide.len());
+            for extent in &wide {
+                index.push(at % extent);
+                at /= extent;
+            }
+            if index.iter().any(|i| i % 2 == 0) {
+                return f64::NAN.into();
+            }
+            // The first axis of the tensor is the last one here.
+            let place = shape.iter().zip(index.iter().rev()).rev().fold(0, |p, (n, i)| p * n + (n - 1 - i / 2));
+            entries[place]
+        })
+        .collect();
+    let (start, limit, stride) = (vec![1; wide.len()], wide.clone(), vec![2; wide.len()]);
+    let axes: Vec<usize> = (0..wide.len()).collect();
+    let backwards: Vec<usize> = axes.iter().rev().copied().collect();
+    let around = from_complex(tensor.dtype(), &wide, &around);
+    let strided = around.slice(&start, &limit, &stride).unwrap().reverse(&axes).unwrap().transpose(&backwards).unwrap();
+    assert_eq!(strided.shape(), shape);
+    strided
 }
 
 /// `sum(|f(x)|^2 * weight)` with real weights, which has a second derivative for every `f`.
