@@ -1,4 +1,4 @@
-//! Programs: building, binding, printing, verifying, fingerprints, inlining.
+//! Programs: building, binding, printing, verifying, inlining.
 
 use tenferro_core::ad::{self, AdContext};
 use tenferro_core::dtype::{DType, ScalarValue};
@@ -50,32 +50,6 @@ fn gradient_program_is_small_and_readable() {
     assert_eq!(gradient.outputs()[0].name.as_deref(), Some("d_w"));
     assert_eq!(gradient.output_meta(0), gradient.input_meta(0));
 }
-
-#[test]
-fn equal_structure_has_one_fingerprint_whatever_the_names() {
-    let build = |names: [&str; 3], swap: bool| {
-        let mut b = ProgramBuilder::new(names[0]);
-        let n = b.size(names[1]);
-        let x = b.input(names[2], DType::F32, &[n]).unwrap();
-        let y = b.exp(x).unwrap();
-        let z = if swap { b.sub(x, y) } else { b.sub(y, x) }.unwrap();
-        b.finish(&[(None, z)]).unwrap().fingerprint()
-    };
-    assert_eq!(build(["f", "n", "x"], false), build(["g", "m", "y"], false));
-    assert_ne!(build(["f", "n", "x"], false), build(["f", "n", "x"], true));
-}
-
-#[test]
-fn fingerprint_is_the_same_in_every_process() {
-    let mut b = ProgramBuilder::new("f");
-    let x = b.input("x", DType::F64, &[SymDim::constant(3)]).unwrap();
-    let y = b.exp(x).unwrap();
-    let program = b.finish(&[(None, y)]).unwrap();
-    assert_eq!(program.fingerprint().to_string(), FINGERPRINT_OF_EXP_OF_THREE);
-}
-
-/// Written down from one process, read in all others.
-const FINGERPRINT_OF_EXP_OF_THREE: &str = "b6f714ab628757964a615d78ab8613ad";
 
 #[test]
 fn unused_operations_are_dropped_and_equal_ones_shared() {
