@@ -5,6 +5,7 @@ mod all {
     mod ad_context;
     mod built;
     mod checkpoint;
+    mod composites;
     mod derivatives;
     mod engines;
     mod errors;
@@ -15,10 +16,12 @@ mod all {
     mod layering;
     mod methods;
     mod op_derivatives;
+    mod op_errors;
     mod orders;
     mod passes;
     mod prepared_cache;
     mod programs;
+    mod ranked_derivatives;
     mod support;
     mod table;
 }
