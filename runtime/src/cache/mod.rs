@@ -90,7 +90,8 @@ impl<K: Hash + Eq + Clone, V: Clone> PreparedCache<K, V> {
     /// The entry of `key`, prepared if there is none.
     ///
     /// Failures are kept as well, but for those that may pass. Whoever waits for a preparation that
-    /// fails gets its error; after one that panics it looks up again.
+    /// fails gets its error. A provider's panic is such a failure; after any other panic, which is
+    /// the leader's own, those that wait look up again.
     pub fn get_or_prepare(&self, key: K, prepare: impl FnOnce(&K) -> Result<V>) -> Result<V> {
         loop {
             match self.look_up(&key)? {
