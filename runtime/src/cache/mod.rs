@@ -60,13 +60,12 @@ struct Flight<V> {
     changed: Condvar,
 }
 
-/// What a lookup found.
-enum Found<V> {
-    Kept(Result<V>),
-    /// Another thread prepares it.
-    Underway(Arc<Flight<V>>),
-    /// Nothing: the caller has to prepare it.
-    Nothing(Arc<Flight<V>>),
+/// What is left to do for a key without an entry.
+enum Role<V> {
+    /// To prepare it.
+    Leader(Arc<Flight<V>>),
+    /// To wait for the thread that does.
+    Waiter(Arc<Flight<V>>),
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> PreparedCache<K, V> {
@@ -90,12 +89,36 @@ impl<K: Hash + Eq + Clone, V: Clone> PreparedCache<K, V> {
     /// The entry of `key`, prepared if there is none.
     ///
     /// Failures are kept as well, but for those that may pass. Whoever waits for a preparation that
-    /// fails gets its error; after one that panics it looks up again.
+    /// fails gets its error. A provider's panic is such a failure; after any other panic, which is
+    /// the leader's own, those that wait look up again.
     pub fn get_or_prepare(&self, key: K, prepare: impl FnOnce(&K) -> Result<V>) -> Result<V> {
+        let mut state = self.lock();
+        match state.find(&key) {
+            Some(entry) => entry,
+            None => self.prepare_missing(state, key, prepare),
+        }
+    }
+
+    /// The entry of a key that has none. Out of line, so that a hit stays short.
+    #[inline(never)]
+    fn prepare_missing<'s>(
+        &'s self,
+        mut state: MutexGuard<'s, State<K, V>>,
+        key: K,
+        prepare: impl FnOnce(&K) -> Result<V>,
+    ) -> Result<V> {
         loop {
-            match self.look_up(&key)? {
-                Found::Kept(entry) => return entry,
-                Found::Underway(flight) => {
+            let role = state.enter(&key)?;
+            drop(state);
+            match role {
+                Role::Leader(flight) => {
+                    self.wait_for_place(&flight);
+                    let lead = Lead { cache: self, key: &key, flight: &flight };
+                    let outcome = prepare(&key);
+                    lead.finish(outcome.clone());
+                    return outcome;
+                }
+                Role::Waiter(flight) => {
                     #[cfg(test)]
                     if let Some(hook) = &self.before_wait {
                         hook();
@@ -104,13 +127,10 @@ impl<K: Hash + Eq + Clone, V: Clone> PreparedCache<K, V> {
                         return outcome;
                     }
                 }
-                Found::Nothing(flight) => {
-                    self.wait_for_place(&flight);
-                    let lead = Lead { cache: self, key: &key, flight: &flight };
-                    let outcome = prepare(&key);
-                    lead.finish(outcome.clone());
-                    return outcome;
-                }
+            }
+            state = self.lock();
+            if let Some(entry) = state.find(&key) {
+                return entry;
             }
         }
     }
@@ -143,39 +163,6 @@ impl<K: Hash + Eq + Clone, V: Clone> PreparedCache<K, V> {
     pub fn clear(&self) {
         let gone = self.lock().kept.take();
         drop(gone);
-    }
-
-    fn look_up(&self, key: &K) -> Result<Found<V>> {
-        let mut state = self.lock();
-        let State { kept, stats, .. } = &mut *state;
-        if let Some(entry) = kept.find(key) {
-            match entry {
-                Ok(_) => stats.hits += 1,
-                Err(_) => stats.negative_hits += 1,
-            }
-            return Ok(Found::Kept(entry.clone()));
-        }
-        let leader = thread::current().id();
-        if state.flights.values().any(|flight| flight.leader == leader) {
-            return Err(Error::NestedPreparation);
-        }
-        if let Some(flight) = state.flights.get(key) {
-            let flight = Arc::clone(flight);
-            state.stats.waits += 1;
-            return Ok(Found::Underway(flight));
-        }
-        state.stats.misses += 1;
-        let flight = Arc::new(Flight { leader, outcome: OnceLock::new(), changed: Condvar::new() });
-        let CacheLimits { preparing, queued, .. } = state.limits;
-        if state.preparing < preparing {
-            state.preparing += 1;
-        } else if state.queue.len() < queued {
-            state.queue.push_back(Arc::clone(&flight));
-        } else {
-            return Err(Error::PreparationQueueFull { preparing, queued });
-        }
-        state.flights.insert(key.clone(), Arc::clone(&flight));
-        Ok(Found::Nothing(flight))
     }
 
     /// Waits until an attempt is over; nothing if it was abandoned.
@@ -225,7 +212,40 @@ impl<K: Hash + Eq + Clone, V: Clone> PreparedCache<K, V> {
     }
 }
 
-impl<K, V> State<K, V> {
+impl<K: Hash + Eq + Clone, V: Clone> State<K, V> {
+    fn find(&mut self, key: &K) -> Option<Result<V>> {
+        let entry = self.kept.find(key)?;
+        match entry {
+            Ok(_) => self.stats.hits += 1,
+            Err(_) => self.stats.negative_hits += 1,
+        }
+        Some(entry.clone())
+    }
+
+    /// Joins the attempt to prepare a key, or begins one.
+    fn enter(&mut self, key: &K) -> Result<Role<V>> {
+        let leader = thread::current().id();
+        if self.flights.values().any(|flight| flight.leader == leader) {
+            return Err(Error::NestedPreparation);
+        }
+        if let Some(flight) = self.flights.get(key) {
+            self.stats.waits += 1;
+            return Ok(Role::Waiter(Arc::clone(flight)));
+        }
+        self.stats.misses += 1;
+        let flight = Arc::new(Flight { leader, outcome: OnceLock::new(), changed: Condvar::new() });
+        let CacheLimits { preparing, queued, .. } = self.limits;
+        if self.preparing < preparing {
+            self.preparing += 1;
+        } else if self.queue.len() < queued {
+            self.queue.push_back(Arc::clone(&flight));
+        } else {
+            return Err(Error::PreparationQueueFull { preparing, queued });
+        }
+        self.flights.insert(key.clone(), Arc::clone(&flight));
+        Ok(Role::Leader(flight))
+    }
+
     /// Gives free places to those that queue.
     fn fill_places(&mut self) {
         while self.preparing < self.limits.preparing
