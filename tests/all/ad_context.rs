@@ -191,7 +191,8 @@ fn many_directions_share_one_derivative_and_keep_their_order() {
     assert_eq!(ad.cache_stats().misses, 2);
     assert!(session.jvp_many(&program, &[0], &inputs, &[], &ad).unwrap().is_empty());
 
-    let error = session.jvp_many(&program, &[1, 0], &inputs, &[&[x.clone(), one.clone()], &[one.clone()]], &ad);
+    let error =
+        session.jvp_many(&program, &[1, 0], &inputs, &[&[x.clone(), one.clone()], std::slice::from_ref(&one)], &ad);
     assert_eq!(error.unwrap_err().to_string(), "jvp_many: `tangents` must be 2 in each list, but list 1 has 1");
     let error = session.vjp_many(&program, &[0], &inputs, &[&[one]], &ad);
     assert_eq!(error.unwrap_err().to_string(), "vjp_many: `cotangents` must be 2 in each list, but list 0 has 1");

@@ -21,7 +21,7 @@ fn number(x: f64, dtype: DType) -> f64 {
     match x.abs() {
         _ if dtype == DType::F64 => x,
         SUB => 1e-45_f64.copysign(x),
-        m if m >= 1e200 && m < INF => x * 1e-270,
+        m if (1e200..INF).contains(&m) => x * 1e-270,
         m if m <= 1e-200 && m > 0.0 => x * 1e270,
         _ => x,
     }
