@@ -153,15 +153,18 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
     fn view(&self, value: ValueId) -> TensorView<'_> {
         let place = self.bound.place(value);
         match place.root {
-            Root::Input(i) => self.input_view(i, place),
+            Root::Input(i) => place.view_of(self.inputs[i].view()),
             Root::Scalar(i) => place.view_of(self.bound.scalars[i].view()),
             Root::Slot(i) => place.view_of(self.slot(i).tensor().view()),
         }
     }
 
-    #[inline]
-    fn input_view(&self, input: usize, place: &Place) -> TensorView<'a> {
-        place.view_of(self.inputs[input].view())
+    /// The value at a place if the caller lends it for longer than the run.
+    fn lent(&self, place: &Place) -> Option<TensorView<'a>> {
+        match place.root {
+            Root::Input(input) => self.inputs[input].lent().map(|view| place.view_of(view)),
+            Root::Scalar(_) | Root::Slot(_) => None,
+        }
     }
 
     /// The outputs of [`run`](super::run).
@@ -170,10 +173,10 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
         let mut outputs = Vec::with_capacity(values.len());
         for (i, &value) in values.iter().enumerate() {
             let place = self.bound.place(value);
-            outputs.push(match (place.root, self.whole(i, place)?) {
-                (_, Some(tensor)) => Output::Owned(tensor),
-                (Root::Input(input), None) => Output::Borrowed(self.input_view(input, place)),
-                (_, None) => Output::Owned(copied(self.engine(engines, place.root), &self.view(value))?),
+            outputs.push(match (self.whole(i, place)?, self.lent(place)) {
+                (Some(tensor), _) => Output::Owned(tensor),
+                (None, Some(view)) => Output::Borrowed(view),
+                (None, None) => Output::Owned(copied(self.engine(engines, place.root), &self.view(value))?),
             });
         }
         self.recycle(engines);
