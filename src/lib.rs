@@ -47,6 +47,16 @@
 //! | [`extension`] | operation families of your own |
 //!
 //! Storage is column-major: the first axis varies fastest. Constructors always say the order.
+//!
+//! # Features
+//!
+//! None is on by default; each has an example in `docs/interop.md`.
+//!
+//! | | |
+//! |---|---|
+//! | `ndarray`, `nalgebra`, `faer` | tensors and views from and to the arrays and matrices of those crates; `ndarray` arrays as arguments of kernels |
+//! | `serde` | tensors, dtypes and programs in any format of `serde` |
+//! | `npy` | NumPy's files `.npy` and `.npz` |
 #![forbid(unsafe_code)]
 
 // The expansion of `tenferro!` refers to `::tenferro`, in this crate's own tests as everywhere else.
@@ -114,6 +124,7 @@ pub use tenferro_runtime::{Error, Result};
 
 /// Tensors and views, with dtype and rank known at run time or written in the type.
 pub mod tensor {
+    pub use tenferro_core::s;
     pub use tenferro_core::tensor::*;
 }
 

@@ -13,6 +13,8 @@ mod all {
     mod tensor_layout;
     mod tensor_memory;
     mod tensor_print;
+    mod tensor_slice;
     mod tensor_typed;
+    mod tensor_values;
     mod text;
 }

@@ -7,16 +7,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use tenferro_core::ops::OpClass;
-use tenferro_core::program::{Op, ProgramBuilder, SemanticProgram, SizeNames};
+use tenferro_core::program::{ProgramBuilder, SemanticProgram, SizeNames};
 use tenferro_core::shape::SymDim;
 use tenferro_core::{DType, Tensor, TensorRead};
 
-use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::execute::{self, Output};
-use crate::prepare::{Prepared, ProgramRef};
-use crate::runtime::Runtime;
+use crate::prepare::ProgramRef;
 
 /// A program, and for some of its inputs the tensor to use where a call gives none.
 ///
@@ -228,56 +224,12 @@ pub(crate) fn complete<'x, T: Clone>(
     Ok(Cow::Owned(all))
 }
 
-/// Runs with what is bound to the program in the places of inputs that are not given.
-///
-/// Results that are views of inputs given are borrowed from those. What would be borrowed from a
-/// tensor that is bound shares its elements if it is all of it and is copied if not, so that
-/// results do not borrow from `prepared`.
-pub(crate) fn run<'a>(
-    runtime: &Runtime,
+/// Inputs with what is bound to the program in the places of those that are not given. Results do
+/// not borrow from tensors that are bound: they share their elements, or have a copy.
+pub(crate) fn complete_reads<'x, 'a>(
     call: &'static str,
-    engines: &mut [&mut dyn Engine],
-    prepared: &Prepared,
-    given: &[TensorRead<'a>],
-) -> Result<Vec<Output<'a>>> {
-    let program = prepared.program_ref();
-    let all = match complete(call, program, given, TensorRead::from)? {
-        Cow::Borrowed(_) => return execute::run(runtime, call, engines, prepared, given),
-        Cow::Owned(all) => all,
-    };
-    let outputs = execute::run(runtime, call, engines, prepared, &all)?;
-    let mut results = Vec::with_capacity(outputs.len());
-    for (i, output) in outputs.into_iter().enumerate() {
-        let view = match output {
-            Output::Owned(tensor) => {
-                results.push(Output::Owned(tensor));
-                continue;
-            }
-            Output::Borrowed(view) => view,
-        };
-        let viewed = viewed_input(program, i).map(|input| (input, program.default_input(input)));
-        results.push(match viewed {
-            Some((input, None)) => {
-                let before = (0..input).filter(|&i| program.default_input(i).is_none()).count();
-                Output::Borrowed(given[before].view().with_layout(view.layout().clone())?)
-            }
-            Some((_, Some(tensor))) if tensor.layout() == view.layout() => Output::Owned(tensor.clone()),
-            _ => Output::Owned(Output::Borrowed(view).into_tensor(&mut *engines[0])?),
-        });
-    }
-    Ok(results)
-}
-
-/// The input that an output is a view of.
-fn viewed_input(program: &SemanticProgram, output: usize) -> Option<usize> {
-    let mut value = program.outputs()[output].value;
-    while value.index() >= program.inputs().len() {
-        let nodes = program.nodes();
-        let node = &nodes[nodes.partition_point(|node| node.first_output <= value) - 1];
-        match &node.op {
-            Op::Core(op) if op.class() == OpClass::Layout => value = node.inputs[0],
-            _ => return None,
-        }
-    }
-    Some(value.index())
+    program: &'x ProgramRef,
+    given: &'x [TensorRead<'a>],
+) -> Result<Cow<'x, [TensorRead<'a>]>> {
+    complete(call, program, given, |tensor| TensorRead::Owned(tensor.clone()))
 }

@@ -175,7 +175,9 @@ impl Runtime {
         prepared: &Prepared,
         inputs: &[TensorRead<'a>],
     ) -> Result<Vec<Output<'a>>> {
-        compiled::run(self, "Runtime::run", engines, prepared, inputs)
+        const CALL: &str = "Runtime::run";
+        let inputs = compiled::complete_reads(CALL, prepared.program_ref(), inputs)?;
+        execute::run(self, CALL, engines, prepared, &inputs)
     }
 
     /// As [`run`](Runtime::run), the results written into the caller's tensors. A tensor that is
@@ -192,7 +194,7 @@ impl Runtime {
         outputs: &mut [&mut Tensor],
     ) -> Result<()> {
         const CALL: &str = "Runtime::run_into";
-        let inputs = compiled::complete(CALL, prepared.program_ref(), inputs, TensorRead::from)?;
+        let inputs = compiled::complete_reads(CALL, prepared.program_ref(), inputs)?;
         execute::run_into(self, CALL, engines, prepared, &inputs, outputs)
     }
 
@@ -207,7 +209,9 @@ impl Runtime {
         prepared: &Prepared,
         inputs: &[TensorRead<'_>],
     ) -> Result<()> {
-        drop(compiled::run(self, "Runtime::warm_up", engines, prepared, inputs)?);
+        const CALL: &str = "Runtime::warm_up";
+        let inputs = compiled::complete_reads(CALL, prepared.program_ref(), inputs)?;
+        drop(execute::run(self, CALL, engines, prepared, &inputs)?);
         engines.iter_mut().try_for_each(|engine| engine.synchronize())
     }
 

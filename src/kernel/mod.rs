@@ -2,6 +2,8 @@
 
 mod arguments;
 mod destination;
+#[cfg(feature = "ndarray")]
+mod ndarray;
 mod operand;
 mod prepared;
 mod program;

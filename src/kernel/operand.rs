@@ -5,7 +5,8 @@ use crate::dtype::Scalar;
 use crate::tensor::{TensorRead, TensorView, TypedTensor, TypedView};
 
 /// A value that reads as a tensor of `T` with `R` axes: `&TypedTensor<T, R>`, `TypedView<T, R>` or a
-/// reference to one. Any strides will do.
+/// reference to one; with the feature `ndarray` also array views of that crate, or references to arrays and views. Any
+/// strides will do.
 ///
 /// Arguments of rank 0 are no operands: they are passed as Rust scalars.
 #[diagnostic::on_unimplemented(
@@ -36,7 +37,7 @@ impl<T: Scalar, const R: usize> Operand<T, R> for &TypedView<'_, T, R> {
     }
 }
 
-mod sealed {
+pub(super) mod sealed {
     use super::{Scalar, TypedTensor, TypedView};
 
     pub trait Sealed {}

@@ -16,6 +16,7 @@ const HOUSE: &[(&str, &[&str])] = &[
     ("tenferro", &["tenferro-core", "tenferro-einsum", "tenferro-runtime", "tenferro-cpu", "tenferro-dsl-macros"]),
     // For tests alone, hence in nobody's list.
     ("tenferro-testing", &["tenferro-core"]),
+    ("tenferro-interop-tests", &["tenferro-core"]),
 ];
 
 /// Crates that the macro builds on every user's machine before anything else, so they stay light.
@@ -78,14 +79,32 @@ fn dependencies_point_one_way() {
 
 #[test]
 fn what_the_macro_is_made_of_stays_light() {
-    let (_, graph) = dependencies();
     for name in LIGHT {
-        let (mut reached, mut open) = (BTreeSet::new(), vec![name.to_string()]);
-        while let Some(next) = open.pop() {
-            let fresh = graph[&next].iter().filter(|name| reached.insert((*name).clone()));
-            open.extend(fresh.cloned());
-        }
+        let reached = reached(name);
         let heavy: Vec<_> = reached.iter().filter(|name| HEAVY.contains(&name.as_str())).collect();
         assert!(heavy.is_empty(), "`{name}` must stay free of {heavy:?}");
     }
+}
+
+#[test]
+fn values_of_other_crates_cost_nothing_unless_asked_for() {
+    let reached = reached("tenferro");
+    let optional = ["ndarray", "nalgebra", "faer", "serde", "zip"];
+    let built: Vec<_> = optional.iter().filter(|name| reached.contains(**name)).collect();
+    assert!(built.is_empty(), "`tenferro` must stay free of {built:?}");
+}
+
+/// Every package that a build of that one alone is made of. (The metadata of the workspace has features that only some
+/// of its members ask for.)
+fn reached(package: &str) -> BTreeSet<String> {
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--edges", "normal", "--prefix", "none", "--format", "{p}", "--package", package])
+        .args(["--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let names: BTreeSet<_> = lines.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect();
+    assert!(names.contains(package), "{names:?}");
+    names
 }

@@ -151,7 +151,7 @@ fn strided(x: &Tensor) -> Vec<Tensor> {
         let count = wide.iter().product();
         let values = if column == 0 { vec![f64::NAN; count] } else { (0..count).map(spread).collect() };
         let host = Tensor::from_vec_col_major(&wide, values).unwrap();
-        all.push(host.slice(&start, &wide, &stride).unwrap());
+        all.push(host.strided_slice(&start, &wide, &stride).unwrap());
     }
     for other in &all {
         assert_eq!(other.shape(), x.shape());

@@ -9,6 +9,8 @@ mod inline;
 mod movement;
 mod parse;
 pub mod passes;
+#[cfg(feature = "serde")]
+mod serde;
 mod shorthand;
 mod text;
 mod verify;

@@ -29,7 +29,7 @@ pub enum Mismatch {
     Elements {
         /// How many elements do.
         count: usize,
-        /// The index of the first of them.
+        /// The index of the worst of them: the one that exceeds what is allowed by most, the first among equals.
         index: Vec<usize>,
         /// That element as found.
         actual: ScalarValue,
@@ -48,7 +48,7 @@ impl fmt::Display for Mismatch {
                 write!(f, "shape {actual:?}, expected {expected:?}")
             }
             Mismatch::Elements { count, index, actual, expected } => {
-                write!(f, "{actual} at {index:?}, expected {expected} ({count} elements differ)")
+                write!(f, "{actual} at {index:?}, expected {expected} (the worst of {count} elements that differ)")
             }
         }
     }
@@ -78,31 +78,35 @@ pub fn all_close<'a, 'b>(
 /// must match exactly.
 ///
 /// # Errors
-/// The first difference.
+/// How they differ; of the elements, how many do and the worst of them.
 pub fn compare<'a, 'b>(
     actual: impl Into<TensorRead<'a>>,
     expected: impl Into<TensorRead<'b>>,
     rtol: f64,
     atol: f64,
 ) -> Result<(), Mismatch> {
-    let (actual, expected) = (actual.into().view(), expected.into().view());
+    let (actual, expected) = (actual.into(), expected.into());
+    let (actual, expected) = (actual.view(), expected.view());
     if actual.dtype() != expected.dtype() {
         return Err(Mismatch::DType { actual: actual.dtype(), expected: expected.dtype() });
     }
     if actual.shape() != expected.shape() {
         return Err(Mismatch::Shape { actual: actual.shape().into(), expected: expected.shape().into() });
     }
-    let mut first = None;
+    let mut worst: Option<(f64, usize, ScalarValue, ScalarValue)> = None;
     let mut count = 0;
     for (number, (a, e)) in values(&actual).zip(values(&expected)).enumerate() {
-        if !is_close(a, e, rtol, atol) {
-            first.get_or_insert((number, a, e));
+        let excess = excess(a, e, rtol, atol);
+        if excess > 0.0 {
             count += 1;
+            if worst.is_none_or(|(most, ..)| excess > most) {
+                worst = Some((excess, number, a, e));
+            }
         }
     }
-    match first {
+    match worst {
         None => Ok(()),
-        Some((number, a, e)) => {
+        Some((_, number, a, e)) => {
             Err(Mismatch::Elements { count, index: index_of(number, actual.shape()), actual: a, expected: e })
         }
     }
@@ -117,19 +121,37 @@ fn values<'a>(view: &TensorView<'a>) -> Box<dyn Iterator<Item = ScalarValue> + '
     })
 }
 
-fn is_close(actual: ScalarValue, expected: ScalarValue, rtol: f64, atol: f64) -> bool {
+/// By how much two elements differ beyond what is allowed; not positive if they are close.
+fn excess(actual: ScalarValue, expected: ScalarValue, rtol: f64, atol: f64) -> f64 {
     let (Some(a), Some(e)) = (as_complex(actual), as_complex(expected)) else {
-        return actual == expected;
+        return difference(actual, expected);
+    };
+    // Bounds that are NaN allow nothing.
+    let beyond = |difference: f64, size: f64| {
+        let excess = difference - (atol + rtol * size);
+        if excess.is_nan() { f64::INFINITY } else { excess }
     };
     if a.is_finite() && e.is_finite() {
-        return (a - e).norm() <= atol + rtol * e.norm();
+        return beyond((a - e).norm(), e.norm());
     }
     // A modulus says nothing here: infinities and NaN must match, and a part that is finite must be close.
-    let part_is_close = |x: f64, y: f64| {
-        let both_finite = x.is_finite() && y.is_finite();
-        x == y || (x.is_nan() && y.is_nan()) || (both_finite && (x - y).abs() <= atol + rtol * y.abs())
+    let part = |x: f64, y: f64| match () {
+        () if x == y || (x.is_nan() && y.is_nan()) => 0.0,
+        () if x.is_finite() && y.is_finite() => beyond((x - y).abs(), y.abs()),
+        () => f64::INFINITY,
     };
-    part_is_close(a.re, e.re) && part_is_close(a.im, e.im)
+    part(a.re, e.re).max(part(a.im, e.im))
+}
+
+/// How far apart two integers are; 1 for booleans that differ.
+fn difference(actual: ScalarValue, expected: ScalarValue) -> f64 {
+    let integer = |value| match value {
+        ScalarValue::I32(i) => i128::from(i),
+        ScalarValue::I64(i) => i128::from(i),
+        ScalarValue::Bool(b) => i128::from(b),
+        ScalarValue::F32(_) | ScalarValue::F64(_) | ScalarValue::C32(_) | ScalarValue::C64(_) => 0,
+    };
+    (integer(actual) - integer(expected)).unsigned_abs() as f64
 }
 
 /// A float as a complex number; integers and booleans have no tolerance.

@@ -1,8 +1,9 @@
 //! Tensors made from values.
 
+use super::iter::Indices;
 use super::storage::Storage;
 use super::view::{check_len, gather_into};
-use super::{Layout, Shape, Tensor};
+use super::{Layout, Tensor};
 use crate::dtype::{DType, Scalar, ScalarValue};
 use crate::error::Result;
 use crate::with_dtype;
@@ -44,16 +45,10 @@ impl Tensor {
     pub fn from_fn<T: Scalar>(shape: impl AsRef<[usize]>, mut element: impl FnMut(&[usize]) -> T) -> Result<Tensor> {
         let shape = shape.as_ref();
         let mut tensor = Tensor::zeros(T::DTYPE, shape)?;
-        let mut index = Shape::from_elem(0, shape.len());
+        let mut indices = Indices::new(shape);
         for slot in tensor.as_mut_slice()? {
-            *slot = element(&index);
-            for (i, &extent) in index.iter_mut().zip(shape) {
-                *i += 1;
-                if *i < extent {
-                    break;
-                }
-                *i = 0;
-            }
+            *slot = element(indices.current());
+            indices.advance();
         }
         Ok(tensor)
     }

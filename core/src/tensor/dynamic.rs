@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::storage::Storage;
 use super::view::{TensorView, check_reach, wrong_dtype};
 use super::view_methods::dynamic_view_methods;
-use super::{Layout, TypedTensor};
+use super::{Layout, Slice, TypedTensor};
 use crate::dtype::{DType, Elements, Scalar};
 use crate::error::{Error, Result};
 
@@ -14,11 +14,11 @@ use crate::error::{Error, Result};
 /// Clones and views share the elements, which are reference-counted; writing to shared elements copies them first.
 ///
 /// ```
-/// use tenferro_core::Tensor;
+/// use tenferro_core::{Tensor, s};
 /// let a = Tensor::from_vec_col_major([2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 /// assert_eq!(a.to_string(), "[[1. 3. 5.]\n [2. 4. 6.]]");
 ///
-/// let mut corner = a.slice(&[0, 0], &[2, 2], &[1, 1])?;
+/// let mut corner = a.slice(&s![.., ..2])?;
 /// corner.as_mut_slice::<f64>()?[0] = 9.0;
 /// assert_eq!(corner.to_vec_col_major::<f64>()?, [9.0, 2.0, 3.0, 4.0]);
 /// assert_eq!(a.get::<f64>(&[0, 0])?, 1.0);

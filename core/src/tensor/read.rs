@@ -1,17 +1,19 @@
 //! A tensor as an argument, owned by the caller or borrowed.
 
-use super::{Tensor, TensorView, TypedTensor, TypedView};
+use super::{Layout, Tensor, TensorView, TypedTensor, TypedView};
 use crate::dtype::{DType, Scalar};
 
-/// A tensor to be read: a reference to an owned one, or a view.
+/// A tensor to be read: a reference to an owned one, a view, or a tensor made for the purpose.
 ///
-/// A reference can be kept by sharing its elements; a view has to be copied for that.
+/// A tensor can be kept by sharing its elements; a view has to be copied for that.
 #[derive(Clone)]
 pub enum TensorRead<'a> {
     /// A reference to a tensor.
     Tensor(&'a Tensor),
     /// A view.
     View(TensorView<'a>),
+    /// A copy of what could not be read where it lies.
+    Owned(Tensor),
 }
 
 impl<'a> TensorRead<'a> {
@@ -20,6 +22,7 @@ impl<'a> TensorRead<'a> {
         match self {
             TensorRead::Tensor(tensor) => tensor.dtype(),
             TensorRead::View(view) => view.dtype(),
+            TensorRead::Owned(tensor) => tensor.dtype(),
         }
     }
 
@@ -28,14 +31,34 @@ impl<'a> TensorRead<'a> {
         match self {
             TensorRead::Tensor(tensor) => tensor.shape(),
             TensorRead::View(view) => view.shape(),
+            TensorRead::Owned(tensor) => tensor.shape(),
+        }
+    }
+
+    /// Where the elements lie in the underlying buffer.
+    pub fn layout(&self) -> &Layout {
+        match self {
+            TensorRead::Tensor(tensor) => tensor.layout(),
+            TensorRead::View(view) => view.layout(),
+            TensorRead::Owned(tensor) => tensor.layout(),
+        }
+    }
+
+    /// The elements for as long as the caller lends them; `None` for a tensor made for the purpose.
+    pub fn lent(&self) -> Option<TensorView<'a>> {
+        match self {
+            TensorRead::Tensor(tensor) => Some(tensor.view()),
+            TensorRead::View(view) => Some(view.clone()),
+            TensorRead::Owned(_) => None,
         }
     }
 
     /// The elements.
-    pub fn view(&self) -> TensorView<'a> {
+    pub fn view(&self) -> TensorView<'_> {
         match self {
             TensorRead::Tensor(tensor) => tensor.view(),
             TensorRead::View(view) => view.clone(),
+            TensorRead::Owned(tensor) => tensor.view(),
         }
     }
 }

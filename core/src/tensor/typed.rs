@@ -4,9 +4,10 @@ use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
 use super::construct::or_out_of_memory;
+use super::layout::check_rank;
 use super::view::gather;
 use super::view_methods::typed_view_methods;
-use super::{Layout, Tensor, TypedView};
+use super::{Layout, Slice, Tensor, TypedView};
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 
@@ -123,12 +124,6 @@ impl<T: Scalar, const R: usize> TypedTensor<T, R> {
         Ok(TypedTensor::trusted(self.inner.reshape(&shape)?))
     }
 
-    /// The elements in column-major order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = T> + use<'_, T, R> {
-        let buffer = self.buffer();
-        self.layout().offsets().map(|position| buffer[position])
-    }
-
     /// A tensor of `f` of every element, called in column-major order.
     ///
     /// # Panics
@@ -165,7 +160,13 @@ impl<T: Scalar, const R: usize> TypedTensor<T, R> {
         TypedTensor { inner, element: PhantomData }
     }
 
-    fn buffer(&self) -> &[T] {
+    /// A tensor of dtype `T`, if it has rank `R`.
+    pub(super) fn ranked(op: &'static str, inner: Tensor) -> Result<Self> {
+        check_rank(op, "result", R, inner.rank())?;
+        Ok(Self::trusted(inner))
+    }
+
+    pub(super) fn buffer(&self) -> &[T] {
         // The dtype is that of `T`, so the slice is there.
         self.inner.storage.slice().unwrap_or_default()
     }
@@ -209,7 +210,7 @@ impl<T: Scalar> TypedTensor<T, 2> {
     /// assert_eq!(a[[0, 1]], 2);
     /// ```
     pub fn from_rows<const ROWS: usize, const COLUMNS: usize>(rows: [[T; COLUMNS]; ROWS]) -> Self {
-        or_out_of_memory(TypedTensor::from_fn([ROWS, COLUMNS], |[i, j]| rows[i][j]))
+        Self::from(rows)
     }
 
     /// The identity matrix of `n` rows.

@@ -3,19 +3,20 @@
 use std::marker::PhantomData;
 use std::ops::Index;
 
+use super::layout::check_rank;
 use super::view::gather;
 use super::view_methods::typed_view_methods;
-use super::{Layout, TensorView, TypedTensor};
+use super::{Layout, Slice, TensorView, TypedTensor};
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 
 /// Borrowed elements of `T` with `R` axes, laid out as any layout says.
 ///
 /// ```
-/// use tenferro_core::TypedView;
+/// use tenferro_core::{TypedView, s};
 /// let numbers = [1, 2, 3, 4, 5, 6];
 /// let view = TypedView::from_slice_col_major([2, 3], &numbers)?;
-/// assert_eq!(view.slice([0, 1], [2, 3], [1, 1])?[[1, 0]], 4);
+/// assert_eq!(view.slice::<2>(&s![.., 1..])?[[1, 0]], 4);
 /// # Ok::<(), tenferro_core::Error>(())
 /// ```
 #[derive(Clone)]
@@ -34,6 +35,14 @@ impl<'a, T: Scalar, const R: usize> TypedView<'a, T, R> {
     /// The length of the slice is not the number of elements of the shape.
     pub fn from_slice_col_major(shape: [usize; R], values: &'a [T]) -> Result<Self> {
         Ok(Self::trusted(TensorView::from_slice_col_major(shape, values)?))
+    }
+
+    /// A view of a slice that holds the elements with the last axis varying fastest.
+    ///
+    /// # Errors
+    /// The length of the slice is not the number of elements of the shape.
+    pub fn from_slice_row_major(shape: [usize; R], values: &'a [T]) -> Result<Self> {
+        Ok(Self::trusted(TensorView::from_slice_row_major(shape, values)?))
     }
 
     /// A view of a slice through any layout.
@@ -56,12 +65,6 @@ impl<'a, T: Scalar, const R: usize> TypedView<'a, T, R> {
     /// They are [not contiguous](Layout::is_contiguous).
     pub fn as_slice(&self) -> Result<&'a [T]> {
         self.inner.as_slice()
-    }
-
-    /// The elements in column-major order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = T> + use<'a, T, R> {
-        let buffer = self.buffer();
-        self.layout().offsets().map(|position| buffer[position])
     }
 
     /// A contiguous copy that owns its elements.
@@ -93,6 +96,12 @@ impl<'a, T: Scalar, const R: usize> TypedView<'a, T, R> {
     /// A view that is known to have dtype `T` and rank `R`.
     pub(super) fn trusted(inner: TensorView<'a>) -> Self {
         TypedView { inner, element: PhantomData }
+    }
+
+    /// A view of dtype `T`, if it has rank `R`.
+    fn ranked(op: &'static str, inner: TensorView<'a>) -> Result<Self> {
+        check_rank(op, "result", R, inner.rank())?;
+        Ok(Self::trusted(inner))
     }
 
     fn element(&self, index: [usize; R]) -> Option<&'a T> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::dynamic::contiguous;
 use super::view_methods::dynamic_view_methods;
-use super::{Layout, Tensor, TypedView};
+use super::{Layout, Slice, Tensor, TypedView};
 use crate::dtype::{DType, Elements, Scalar};
 use crate::error::{Error, Result};
 use crate::with_dtype;
@@ -35,6 +35,17 @@ impl<'a> TensorView<'a> {
     pub fn from_slice_col_major<T: Scalar>(shape: impl AsRef<[usize]>, values: &'a [T]) -> Result<TensorView<'a>> {
         let op = "from_slice_col_major";
         let layout = Layout::col_major_for(op, shape.as_ref())?;
+        check_len(op, &layout, values.len())?;
+        Ok(TensorView::trusted(Cow::Owned(layout), T::erase(values)))
+    }
+
+    /// A view of a slice that holds the elements with the last axis varying fastest.
+    ///
+    /// # Errors
+    /// The length of the slice is not the number of elements of the shape.
+    pub fn from_slice_row_major<T: Scalar>(shape: impl AsRef<[usize]>, values: &'a [T]) -> Result<TensorView<'a>> {
+        let op = "from_slice_row_major";
+        let layout = Layout::row_major_for(op, shape.as_ref())?;
         check_len(op, &layout, values.len())?;
         Ok(TensorView::trusted(Cow::Owned(layout), T::erase(values)))
     }
@@ -106,15 +117,6 @@ impl<'a> TensorView<'a> {
         Ok(buffer[self.layout.offset()])
     }
 
-    /// The elements in column-major order.
-    ///
-    /// # Errors
-    /// `T` is not the type of the elements.
-    pub fn iter<T: Scalar>(&self) -> Result<impl ExactSizeIterator<Item = T> + use<'a, T>> {
-        let buffer = self.buffer_for("iter")?;
-        Ok(self.layout.offsets().map(|position| buffer[position]))
-    }
-
     /// The elements in column-major order, copied.
     ///
     /// # Errors
@@ -129,7 +131,7 @@ impl<'a> TensorView<'a> {
     /// `T` is not the type of the elements.
     pub fn to_vec_row_major<T: Scalar>(&self) -> Result<Vec<T>> {
         let buffer = self.buffer_for("to_vec_row_major")?;
-        Ok(gather(buffer, &self.layout.with_axes_reversed()))
+        Ok(gather(buffer, &self.layout.t()))
     }
 
     /// A contiguous copy that owns its elements.
@@ -175,7 +177,7 @@ impl<'a> TensorView<'a> {
         Ok(())
     }
 
-    fn buffer_for<T: Scalar>(&self, op: &'static str) -> Result<&'a [T]> {
+    pub(super) fn buffer_for<T: Scalar>(&self, op: &'static str) -> Result<&'a [T]> {
         T::recover(self.elements).ok_or_else(|| wrong_dtype::<T>(op, self.dtype()))
     }
 

@@ -11,12 +11,59 @@ macro_rules! dynamic_view_methods {
             Ok(self.relaid(self.layout.transpose(axes)?))
         }
 
-        /// Keeps the indices `start, start + stride, ..` below `limit` on every axis. Shares the elements.
+        /// Turns the order of the axes. Shares the elements.
+        #[must_use]
+        pub fn t(&self) -> Self {
+            self.relaid(self.layout.t())
+        }
+
+        /// Keeps of each axis what [`s!`](crate::s) says. Shares the elements.
         ///
         /// # Errors
         /// As [`Layout::slice`].
-        pub fn slice(&self, start: &[usize], limit: &[usize], stride: &[usize]) -> Result<Self> {
-            Ok(self.relaid(self.layout.slice(start, limit, stride)?))
+        pub fn slice(&self, slices: &[Slice]) -> Result<Self> {
+            Ok(self.relaid(self.layout.slice(slices)?))
+        }
+
+        /// Keeps the indices `start, start + stride, ..` below `limit` on every axis. Shares the elements.
+        ///
+        /// # Errors
+        /// As [`Layout::strided_slice`].
+        pub fn strided_slice(&self, start: &[usize], limit: &[usize], stride: &[usize]) -> Result<Self> {
+            Ok(self.relaid(self.layout.strided_slice(start, limit, stride)?))
+        }
+
+        /// Keeps one index of an axis, which is dropped. Shares the elements.
+        ///
+        /// # Errors
+        /// As [`Layout::index_axis`].
+        pub fn index_axis(&self, axis: usize, index: usize) -> Result<Self> {
+            Ok(self.relaid(self.layout.index_axis(axis, index)?))
+        }
+
+        /// What [`index_axis`](Self::index_axis) keeps for each index of an axis in turn. Shares the elements.
+        ///
+        /// # Errors
+        /// The axis does not exist.
+        pub fn axis_iter(&self, axis: usize) -> Result<impl ExactSizeIterator<Item = Self>> {
+            let layouts = self.layout.axis_layouts(axis)?;
+            Ok(layouts.map(|layout| self.relaid(layout)))
+        }
+
+        /// Drops some axes of extent 1. Shares the elements.
+        ///
+        /// # Errors
+        /// As [`Layout::squeeze`].
+        pub fn squeeze(&self, axes: &[usize]) -> Result<Self> {
+            Ok(self.relaid(self.layout.squeeze(axes)?))
+        }
+
+        /// Puts an axis of extent 1 before `axis`, or last where that is the rank. Shares the elements.
+        ///
+        /// # Errors
+        /// As [`Layout::unsqueeze`].
+        pub fn unsqueeze(&self, axis: usize) -> Result<Self> {
+            Ok(self.relaid(self.layout.unsqueeze(axis)?))
         }
 
         /// Turns the order of the elements along some axes. Shares the elements.
@@ -34,6 +81,15 @@ macro_rules! dynamic_view_methods {
         /// As [`Layout::broadcast_in_dim`].
         pub fn broadcast_in_dim(&self, shape: &[usize], axes: &[usize]) -> Result<Self> {
             Ok(self.relaid(self.layout.broadcast_in_dim(shape, axes)?))
+        }
+
+        /// Repeats elements as NumPy broadcasts: the shapes are aligned at their last axes, and extents of 1 stretch.
+        /// Shares the elements.
+        ///
+        /// # Errors
+        /// As [`Layout::broadcast_to`].
+        pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
+            Ok(self.relaid(self.layout.broadcast_to(shape)?))
         }
 
         /// Keeps the elements whose indices on two axes agree; their common index becomes the last axis. Shares the
@@ -121,7 +177,7 @@ macro_rules! typed_view_methods {
 
         /// The elements with the last axis varying fastest.
         pub fn to_vec_row_major(&self) -> Vec<T> {
-            gather(self.buffer(), &self.layout().with_axes_reversed())
+            gather(self.buffer(), &self.layout().t())
         }
 
         /// Reorders the axes: axis `i` of the result is axis `axes[i]` of `self`. Shares the elements.
@@ -132,12 +188,76 @@ macro_rules! typed_view_methods {
             Ok(Self::trusted(self.inner.transpose(&axes)?))
         }
 
+        /// Turns the order of the axes. Shares the elements.
+        #[must_use]
+        pub fn t(&self) -> Self {
+            Self::trusted(self.inner.t())
+        }
+
+        /// Keeps of each axis what [`s!`](crate::s) says; `N` axes are left. Shares the elements.
+        ///
+        /// # Errors
+        /// As [`Layout::slice`]; or the number of axes left is not `N`.
+        pub fn slice<const N: usize>(&self, slices: &[Slice]) -> Result<$Typed<$($lifetime,)? T, N>> {
+            $Typed::ranked("slice", self.inner.slice(slices)?)
+        }
+
         /// Keeps the indices `start, start + stride, ..` below `limit` on every axis. Shares the elements.
         ///
         /// # Errors
-        /// As [`Layout::slice`].
-        pub fn slice(&self, start: [usize; R], limit: [usize; R], stride: [usize; R]) -> Result<Self> {
-            Ok(Self::trusted(self.inner.slice(&start, &limit, &stride)?))
+        /// As [`Layout::strided_slice`].
+        pub fn strided_slice(&self, start: [usize; R], limit: [usize; R], stride: [usize; R]) -> Result<Self> {
+            Ok(Self::trusted(self.inner.strided_slice(&start, &limit, &stride)?))
+        }
+
+        /// Keeps one index of an axis, which is dropped. Shares the elements.
+        ///
+        /// # Errors
+        /// As [`Layout::index_axis`]; or `N` is not one less than the rank.
+        pub fn index_axis<const N: usize>(
+            &self,
+            axis: usize,
+            index: usize,
+        ) -> Result<$Typed<$($lifetime,)? T, N>> {
+            $Typed::ranked("index_axis", self.inner.index_axis(axis, index)?)
+        }
+
+        /// What [`index_axis`](Self::index_axis) keeps for each index of an axis in turn. Shares the elements.
+        ///
+        /// # Errors
+        /// The axis does not exist, or `N` is not one less than the rank.
+        pub fn axis_iter<const N: usize>(
+            &self,
+            axis: usize,
+        ) -> Result<impl ExactSizeIterator<Item = $Typed<$($lifetime,)? T, N>>> {
+            let parts = self.inner.axis_iter(axis)?;
+            check_rank("axis_iter", "result", N, R - 1)?;
+            Ok(parts.map($Typed::trusted))
+        }
+
+        /// Drops some axes of extent 1. Shares the elements.
+        ///
+        /// # Errors
+        /// As [`Layout::squeeze`]; or the number of axes left is not `N`.
+        pub fn squeeze<const N: usize>(&self, axes: &[usize]) -> Result<$Typed<$($lifetime,)? T, N>> {
+            $Typed::ranked("squeeze", self.inner.squeeze(axes)?)
+        }
+
+        /// Puts an axis of extent 1 before `axis`, or last where that is the rank. Shares the elements.
+        ///
+        /// # Errors
+        /// As [`Layout::unsqueeze`]; or `N` is not one more than the rank.
+        pub fn unsqueeze<const N: usize>(&self, axis: usize) -> Result<$Typed<$($lifetime,)? T, N>> {
+            $Typed::ranked("unsqueeze", self.inner.unsqueeze(axis)?)
+        }
+
+        /// Repeats elements as NumPy broadcasts: the shapes are aligned at their last axes, and extents of 1 stretch.
+        /// Shares the elements.
+        ///
+        /// # Errors
+        /// As [`Layout::broadcast_to`].
+        pub fn broadcast_to<const N: usize>(&self, shape: [usize; N]) -> Result<$Typed<$($lifetime,)? T, N>> {
+            Ok($Typed::trusted(self.inner.broadcast_to(&shape)?))
         }
 
         /// Turns the order of the elements along some axes. Shares the elements.
@@ -171,7 +291,7 @@ macro_rules! typed_view_methods {
             axis_a: usize,
             axis_b: usize,
         ) -> Result<$Typed<$($lifetime,)? T, N>> {
-            self.inner.diagonal(axis_a, axis_b)?.try_into_typed()
+            $Typed::ranked("diagonal", self.inner.diagonal(axis_a, axis_b)?)
         }
     };
 }

@@ -56,7 +56,7 @@ fn a_mismatch_says_where() {
     b[[0, 1]] = 2.5;
     b[[1, 1]] = 4.5;
     let mismatch = compare(&a, &b, 0.0, 0.1).unwrap_err();
-    assert_eq!(mismatch.to_string(), "2.0 at [0, 1], expected 2.5 (2 elements differ)");
+    assert_eq!(mismatch.to_string(), "2.0 at [0, 1], expected 2.5 (the worst of 2 elements that differ)");
     let mismatch = compare(&a, &a.reshape([4]).unwrap(), 0.0, 0.0).unwrap_err();
     assert_eq!(mismatch.to_string(), "shape [2, 2], expected [4]");
     let mismatch = compare(&a, &a.map(|_| 1_i32), 0.0, 0.0).unwrap_err();

@@ -43,7 +43,10 @@ fn wrong_dtype() {
 fn wrong_rank() {
     assert_eq!(message(matrix().try_into_typed::<f64, 3>()), "try_into_typed: `tensor` has rank 2, expected 3");
     assert_eq!(message(matrix().transpose(&[0])), "transpose: `axes` has rank 1, expected 2");
-    assert_eq!(message(matrix().slice(&[0, 0], &[1], &[1, 1])), "slice: `limit` has rank 1, expected 2");
+    assert_eq!(
+        message(matrix().strided_slice(&[0, 0], &[1], &[1, 1])),
+        "strided_slice: `limit` has rank 1, expected 2"
+    );
     assert_eq!(message(Layout::new(&[1], &[], 0)), "Layout::new: `strides` has rank 0, expected 1");
     let typed = matrix().try_into_typed::<f64, 2>().unwrap();
     assert!(typed.diagonal::<1>(0, 1).is_err());
@@ -72,14 +75,14 @@ fn wrong_extents() {
         "broadcast_in_dim: `operand` has shape [2, 3], expected extents of 1 or those of [2, 3, 4] on its axes [0, 2]"
     );
     assert_eq!(
-        message(matrix().slice(&[0, 2], &[2, 4], &[1, 1])),
-        "slice: `limit` asks for 2..4 on axis 1 of shape [2, 3]"
+        message(matrix().strided_slice(&[0, 2], &[2, 4], &[1, 1])),
+        "strided_slice: `limit` asks for 2..4 on axis 1 of shape [2, 3]"
     );
     assert_eq!(
-        message(matrix().slice(&[1, 0], &[0, 3], &[1, 1])),
-        "slice: `limit` asks for 1..0 on axis 0 of shape [2, 3]"
+        message(matrix().strided_slice(&[1, 0], &[0, 3], &[1, 1])),
+        "strided_slice: `limit` asks for 1..0 on axis 0 of shape [2, 3]"
     );
-    assert_eq!(message(matrix().slice(&[0, 0], &[2, 3], &[1, 0])), "slice: `stride` is 0 on axis 1");
+    assert_eq!(message(matrix().strided_slice(&[0, 0], &[2, 3], &[1, 0])), "strided_slice: `stride` is 0 on axis 1");
     assert_eq!(message(matrix().reshape(&[4])), "reshape: `shape` has shape [4], expected as many elements as [2, 3]");
     assert_eq!(message(matrix().item::<f64>()), "item: `tensor` has shape [2, 3], expected exactly one element");
 }
@@ -126,8 +129,8 @@ fn strides_that_mean_nothing_do_no_harm() {
     assert_eq!(layout.reverse(&[0]).unwrap().index(&[0, 1]).unwrap(), 1);
     let layout = Layout::new(&[1, 1], &[isize::MAX, isize::MAX], 3).unwrap();
     assert_eq!(layout.diagonal(0, 1).unwrap().required_len(), 4);
-    assert_eq!(layout.slice(&[0, 0], &[1, 1], &[usize::MAX, 2]).unwrap().offset(), 3);
-    assert_eq!(layout.slice(&[1, 0], &[1, 1], &[1, 1]).unwrap().required_len(), 0);
+    assert_eq!(layout.strided_slice(&[0, 0], &[1, 1], &[usize::MAX, 2]).unwrap().offset(), 3);
+    assert_eq!(layout.strided_slice(&[1, 0], &[1, 1], &[1, 1]).unwrap().required_len(), 0);
     assert_eq!(layout.broadcast_in_dim(&[5, 1], &[0, 1]).unwrap().required_len(), 4);
     // Without elements the offset is arbitrary.
     let nowhere = Layout::new(&[0], &[1], 1000).unwrap();

@@ -161,7 +161,7 @@ fn regrouped(shape: &[usize], mut random: impl FnMut(usize) -> usize) -> Vec<usi
 fn apply(tensor: &Tensor, step: &Step) -> Tensor {
     match step {
         Step::Transpose(axes) => tensor.transpose(axes),
-        Step::Slice { start, limit, stride } => tensor.slice(start, limit, stride),
+        Step::Slice { start, limit, stride } => tensor.strided_slice(start, limit, stride),
         Step::Reverse(axes) => tensor.reverse(axes),
         Step::Broadcast { shape, axes } => tensor.broadcast_in_dim(shape, axes),
         Step::Diagonal(a, b) => tensor.diagonal(*a, *b),

@@ -13,7 +13,7 @@ fn clones_and_views_share_elements() {
     let views = [
         a.clone(),
         a.transpose(&[1, 0]).unwrap(),
-        a.slice(&[1, 1], &[3, 4], &[1, 2]).unwrap(),
+        a.strided_slice(&[1, 1], &[3, 4], &[1, 2]).unwrap(),
         a.reverse(&[0]).unwrap(),
         a.broadcast_in_dim(&[3, 4, 5], &[0, 1]).unwrap(),
         a.reshape(&[12]).unwrap(),
@@ -45,8 +45,8 @@ fn writing_copies_what_is_shared() {
 #[test]
 fn writing_to_a_lone_view_keeps_its_memory_if_it_is_contiguous() {
     let a = Tensor::full([2, 3], 0.0).unwrap();
-    let mut column = a.slice(&[0, 1], &[2, 2], &[1, 1]).unwrap();
-    let mut row = a.slice(&[1, 0], &[2, 3], &[1, 1]).unwrap();
+    let mut column = a.strided_slice(&[0, 1], &[2, 2], &[1, 1]).unwrap();
+    let mut row = a.strided_slice(&[1, 0], &[2, 3], &[1, 1]).unwrap();
     let before = address(&a);
     drop(a);
     row.as_mut_slice::<f64>().unwrap().copy_from_slice(&[1.0, 2.0, 3.0]);

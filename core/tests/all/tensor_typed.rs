@@ -52,10 +52,10 @@ fn writing_outside_panics() {
 #[test]
 fn views() {
     let a = matrix();
-    assert_eq!(a.slice([0, 0], [2, 3], [1, 2]).unwrap(), TypedTensor::from_rows([[1, 3], [4, 6]]));
+    assert_eq!(a.strided_slice([0, 0], [2, 3], [1, 2]).unwrap(), TypedTensor::from_rows([[1, 3], [4, 6]]));
     let cube: TypedTensor<i32, 3> = a.broadcast_in_dim([2, 4, 3], [0, 2]).unwrap();
     assert_eq!((cube[[1, 3, 2]], cube.len()), (6, 24));
-    let square = a.slice([0, 0], [2, 2], [1, 1]).unwrap();
+    let square = a.strided_slice([0, 0], [2, 2], [1, 1]).unwrap();
     let diagonal: TypedTensor<i32, 1> = square.diagonal(0, 1).unwrap();
     assert_eq!(diagonal.to_vec_col_major(), [1, 5]);
     assert_eq!(a.reshape([3, 2]).unwrap(), TypedTensor::from_rows([[1, 5], [4, 3], [2, 6]]));

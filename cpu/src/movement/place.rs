@@ -75,7 +75,7 @@ pub(crate) fn pad<T: Scalar>(
         to += (low + first * step).max(0) * *stride as i64;
         *stride *= step as isize;
     }
-    let inside = source.slice(&start, &limit, &Shape::from_elem(1, source.rank()))?;
+    let inside = source.strided_slice(&start, &limit, &Shape::from_elem(1, source.rank()))?;
     if inside.is_empty() {
         return Ok(());
     }

@@ -120,7 +120,7 @@ impl Noise {
                 let large: Vec<usize> = shape.iter().map(|&n| 2 * n + 1).collect();
                 let limit: Vec<usize> = shape.iter().map(|&n| 2 * n).collect();
                 let (zeros, twos) = (vec![0; rank], vec![2; rank]);
-                self.tensor(dtype, &large).slice(&zeros, &limit, &twos).unwrap()
+                self.tensor(dtype, &large).strided_slice(&zeros, &limit, &twos).unwrap()
             }
             // backwards
             3 => self.tensor(dtype, shape).reverse(&all).unwrap(),
@@ -140,7 +140,7 @@ impl Noise {
                 start[rank - 1] = 1;
                 let mut limit = large.clone();
                 limit[rank - 1] -= 1;
-                let part = self.tensor(dtype, &large).slice(&start, &limit, &vec![1; rank]).unwrap();
+                let part = self.tensor(dtype, &large).strided_slice(&start, &limit, &vec![1; rank]).unwrap();
                 let mut back = vec![0; rank];
                 order.iter().enumerate().for_each(|(from, &axis)| back[axis] = from);
                 part.transpose(&back).unwrap()

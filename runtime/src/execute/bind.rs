@@ -301,7 +301,7 @@ fn view(op: &CoreOp, source: &Layout, sizes: &[usize]) -> Result<Layout> {
         CoreOp::Transpose { axes } => source.transpose(&indices(axes))?,
         CoreOp::BroadcastInDim { shape, axes } => source.broadcast_in_dim(&extents(shape, sizes)?, &indices(axes))?,
         CoreOp::Slice { start, limit, stride } => {
-            source.slice(&extents(start, sizes)?, &extents(limit, sizes)?, &indices(stride))?
+            source.strided_slice(&extents(start, sizes)?, &extents(limit, sizes)?, &indices(stride))?
         }
         CoreOp::Reverse { axes } => source.reverse(&indices(axes))?,
         CoreOp::ExtractDiag { axis_a, axis_b } => source.diagonal(*axis_a as usize, *axis_b as usize)?,

@@ -90,10 +90,10 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
     pub fn outputs(mut self, engines: &mut [&mut dyn Engine]) -> Result<Vec<Output<'a>>> {
         let mut outputs = Vec::with_capacity(self.bound.outputs.len());
         for output in &self.bound.outputs {
-            outputs.push(match (output.value.root(), self.whole(output)?) {
-                (_, Some(tensor)) => Output::Owned(tensor),
-                (Root::Input(input), None) => Output::Borrowed(self.borrowed(input as usize, output)?),
-                (root, None) => Output::Owned(copied(self.engine(engines, root), &self.value(output))?),
+            outputs.push(match (self.whole(output)?, self.given(output)?) {
+                (Some(tensor), _) => Output::Owned(tensor),
+                (None, Some(given)) => given,
+                (None, None) => Output::Owned(copied(self.engine(engines, output.value.root()), &self.value(output))?),
             });
         }
         self.recycle(engines);
@@ -138,10 +138,17 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
         })
     }
 
-    /// An output that is a view of an input.
-    fn borrowed(&self, input: usize, output: &BoundOutput) -> Result<TensorView<'a>> {
-        let view = self.inputs[input].view();
-        Ok(if output.value.is_view() { view.with_layout(output.layout.clone())? } else { view })
+    /// An output that is an input or a view of one, where that takes no copy: borrowed from what the caller lends for
+    /// longer than the run, shared with what is only the run's.
+    fn given(&self, output: &BoundOutput) -> Result<Option<Output<'a>>> {
+        let Root::Input(input) = output.value.root() else { return Ok(None) };
+        let (input, is_view) = (&self.inputs[input as usize], output.value.is_view());
+        Ok(match (input, input.lent()) {
+            (_, Some(view)) if is_view => Some(Output::Borrowed(view.with_layout(output.layout.clone())?)),
+            (_, Some(view)) => Some(Output::Borrowed(view)),
+            (TensorRead::Owned(tensor), None) if !is_view => Some(Output::Owned(tensor.clone())),
+            (_, None) => None,
+        })
     }
 
     fn value(&self, output: &'f BoundOutput) -> TensorView<'_> {

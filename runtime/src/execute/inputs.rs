@@ -15,11 +15,7 @@ pub(crate) struct InputMeta<'a> {
 
 impl<'a> InputMeta<'a> {
     pub fn of(input: &'a TensorRead<'_>) -> Self {
-        let layout = match input {
-            TensorRead::Tensor(tensor) => tensor.layout(),
-            TensorRead::View(view) => view.layout(),
-        };
-        Self { dtype: input.dtype(), layout }
+        Self { dtype: input.dtype(), layout: input.layout() }
     }
 
     pub fn of_tensor(tensor: &'a Tensor) -> Self {

@@ -103,7 +103,7 @@ fn scatter<T: Scalar>(
 fn dynamic_slice<T: Scalar>(inputs: &[TensorView<'_>], output: &mut Tensor) -> Result<()> {
     let (start, layout) = (clamped(&inputs[1], inputs[0].shape(), output.shape())?, output.layout().clone());
     let limit: Shape = start.iter().zip(output.shape()).map(|(start, size)| start + size).collect();
-    place::<T>(&inputs[0].slice(&start, &limit, &vec![1; start.len()])?, &layout, output)
+    place::<T>(&inputs[0].strided_slice(&start, &limit, &vec![1; start.len()])?, &layout, output)
 }
 
 fn dynamic_update_slice<T: Scalar>(inputs: &[TensorView<'_>], output: &mut Tensor) -> Result<()> {
@@ -111,5 +111,5 @@ fn dynamic_update_slice<T: Scalar>(inputs: &[TensorView<'_>], output: &mut Tenso
     place::<T>(&inputs[0], &layout, output)?;
     let start = clamped(&inputs[2], output.shape(), update.shape())?;
     let limit: Shape = start.iter().zip(update.shape()).map(|(start, size)| start + size).collect();
-    place::<T>(update, &layout.slice(&start, &limit, &vec![1; start.len()])?, output)
+    place::<T>(update, &layout.strided_slice(&start, &limit, &vec![1; start.len()])?, output)
 }

@@ -79,7 +79,7 @@ fn concatenate<T: Scalar>(axis: usize, inputs: &[TensorView<'_>], output: &mut T
     let mut limit: Shape = output.shape().into();
     for input in inputs {
         limit[axis] = start[axis] + input.shape()[axis];
-        let part = output.layout().slice(&start, &limit, &vec![1; rank])?;
+        let part = output.layout().strided_slice(&start, &limit, &vec![1; rank])?;
         place::<T>(input, &part, output)?;
         start[axis] = limit[axis];
     }

@@ -4,6 +4,7 @@ mod offsets;
 mod views;
 
 pub use offsets::Offsets;
+pub(super) use views::{check_axes, check_rank};
 
 use std::ops::Range;
 
@@ -112,6 +113,11 @@ impl Layout {
         let mut strides = compact_strides(shape.iter().rev());
         strides.reverse();
         Ok(Layout { shape: Shape::from_slice(shape), strides, offset: 0 })
+    }
+
+    /// A layout whose positions are known to fit an `isize`, none of them negative.
+    pub(super) fn trusted(shape: Shape, strides: Strides, offset: usize) -> Layout {
+        Layout { shape, strides, offset }
     }
 
     /// The compact column-major layout of the same shape.

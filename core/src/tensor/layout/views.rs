@@ -1,4 +1,4 @@
-//! Layouts made from layouts: transpose, slice, reverse, broadcast, diagonal, reshape.
+//! Layouts made from layouts: transpose, strided slice, reverse, broadcast, squeeze, diagonal, reshape.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -25,8 +25,8 @@ impl Layout {
     ///
     /// # Errors
     /// An argument has the wrong length, a stride is 0, or `start <= limit <= extent` does not hold.
-    pub fn slice(&self, start: &[usize], limit: &[usize], stride: &[usize]) -> Result<Layout> {
-        let op = "slice";
+    pub fn strided_slice(&self, start: &[usize], limit: &[usize], stride: &[usize]) -> Result<Layout> {
+        let op = "strided_slice";
         check_rank(op, "start", self.rank(), start.len())?;
         check_rank(op, "limit", self.rank(), limit.len())?;
         check_rank(op, "stride", self.rank(), stride.len())?;
@@ -104,6 +104,99 @@ impl Layout {
             }
         }
         Ok(Layout { shape: Shape::from_slice(shape), strides, offset: self.offset })
+    }
+
+    /// Repeats elements as NumPy broadcasts: the shapes are aligned at their last axes, and extents of 1 stretch.
+    ///
+    /// # Errors
+    /// `shape` has fewer axes, an extent is neither 1 nor that of `shape`, or the elements of `shape` cannot be counted
+    /// by an `isize`.
+    pub fn broadcast_to(&self, shape: &[usize]) -> Result<Layout> {
+        let op = "broadcast_to";
+        let new_axes = shape.len().checked_sub(self.rank());
+        let stretches = |(&extent, &target): (&usize, &usize)| extent == target || extent == 1;
+        match new_axes {
+            Some(new) if self.shape.iter().zip(&shape[new..]).all(stretches) => {
+                check_size(op, shape)?;
+                let axes: Shape = (new..shape.len()).collect();
+                self.broadcast_in_dim(shape, &axes)
+            }
+            _ => Err(Error::shape(
+                op,
+                "operand",
+                format!("extents of 1 or those of {shape:?}, aligned at the last axes"),
+                format!("{:?}", self.shape),
+            )),
+        }
+    }
+
+    /// Drops some axes of extent 1.
+    ///
+    /// # Errors
+    /// An axis does not exist, is named twice or has another extent.
+    pub fn squeeze(&self, axes: &[usize]) -> Result<Layout> {
+        let op = "squeeze";
+        check_axes(op, "axes", axes, self.rank())?;
+        if axes.iter().any(|&axis| self.shape[axis] != 1) {
+            let expected = format!("extents of 1 on axes {axes:?}");
+            return Err(Error::shape(op, "operand", expected, format!("{:?}", self.shape)));
+        }
+        let kept = |axis: &usize| !axes.contains(axis);
+        Ok(Layout {
+            shape: (0..self.rank()).filter(kept).map(|axis| self.shape[axis]).collect(),
+            strides: (0..self.rank()).filter(kept).map(|axis| self.strides[axis]).collect(),
+            offset: self.offset,
+        })
+    }
+
+    /// Puts an axis of extent 1 before `axis`, or last where that is the rank.
+    ///
+    /// # Errors
+    /// `axis` is larger than the rank.
+    pub fn unsqueeze(&self, axis: usize) -> Result<Layout> {
+        if axis > self.rank() {
+            return Err(Error::axis("unsqueeze", "axis", axis, self.rank() + 1));
+        }
+        let mut layout = self.clone();
+        layout.shape.insert(axis, 1);
+        layout.strides.insert(axis, 0);
+        Ok(layout)
+    }
+
+    /// Keeps one index of an axis, which is dropped.
+    ///
+    /// # Errors
+    /// The axis does not exist, or the index is outside it.
+    pub fn index_axis(&self, axis: usize, index: usize) -> Result<Layout> {
+        let op = "index_axis";
+        check_axes(op, "axis", &[axis], self.rank())?;
+        if index >= self.shape[axis] {
+            let message = format!("is {index} on axis {axis} of shape {:?}", self.shape);
+            return Err(Error::argument(op, "index", message));
+        }
+        let mut layout = self.clone();
+        if !layout.is_empty() {
+            layout.advance(axis, index);
+        }
+        layout.shape.remove(axis);
+        layout.strides.remove(axis);
+        Ok(layout)
+    }
+
+    /// The layouts of [`index_axis`](Self::index_axis) for each index of an axis.
+    pub(in crate::tensor) fn axis_layouts(&self, axis: usize) -> Result<impl ExactSizeIterator<Item = Layout> + use<>> {
+        check_axes("axis_iter", "axis", &[axis], self.rank())?;
+        let (extent, stride) = (self.shape[axis], self.strides[axis]);
+        let mut next = self.clone();
+        next.shape.remove(axis);
+        next.strides.remove(axis);
+        let step = if next.is_empty() { 0 } else { stride };
+        Ok((0..extent).map(move |_| {
+            let layout = next.clone();
+            // The step past the last index is taken but not used.
+            next.offset = next.offset.wrapping_add_signed(step);
+            layout
+        }))
     }
 
     /// Keeps the elements whose indices on two axes agree; the two vanish and their common index comes last.
@@ -193,7 +286,8 @@ impl Layout {
     }
 
     /// The axes in the opposite order, so that column-major order of the result is row-major order of `self`.
-    pub(in crate::tensor) fn with_axes_reversed(&self) -> Layout {
+    #[must_use]
+    pub fn t(&self) -> Layout {
         let mut layout = self.clone();
         layout.shape.reverse();
         layout.strides.reverse();
@@ -207,7 +301,12 @@ impl Layout {
     }
 }
 
-fn check_rank(op: &'static str, argument: &'static str, expected: usize, actual: usize) -> Result<()> {
+pub(in crate::tensor) fn check_rank(
+    op: &'static str,
+    argument: &'static str,
+    expected: usize,
+    actual: usize,
+) -> Result<()> {
     if expected == actual {
         return Ok(());
     }
@@ -215,7 +314,12 @@ fn check_rank(op: &'static str, argument: &'static str, expected: usize, actual:
 }
 
 /// Refuses axes that do not exist or are named twice.
-fn check_axes(op: &'static str, argument: &'static str, axes: &[usize], rank: usize) -> Result<()> {
+pub(in crate::tensor) fn check_axes(
+    op: &'static str,
+    argument: &'static str,
+    axes: &[usize],
+    rank: usize,
+) -> Result<()> {
     for (i, &axis) in axes.iter().enumerate() {
         if axis >= rank {
             return Err(Error::Axis { op: op.into(), argument: argument.into(), axis, rank });

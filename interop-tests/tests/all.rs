@@ -1,0 +1,13 @@
+//! The integration tests of the crate, in one binary.
+#![allow(clippy::unwrap_used)]
+
+mod all {
+    #[cfg(feature = "faer")]
+    mod faer;
+    mod kernels;
+    mod nalgebra;
+    mod ndarray;
+    mod npy;
+    mod serde;
+    mod support;
+}
