@@ -32,10 +32,20 @@ impl<'a> TensorRead<'a> {
     }
 
     /// The elements.
+    #[inline]
     pub fn view(&self) -> TensorView<'a> {
         match self {
             TensorRead::Tensor(tensor) => tensor.view(),
             TensorRead::View(view) => view.clone(),
+        }
+    }
+
+    /// The elements for as long as this is borrowed.
+    #[inline]
+    pub fn reborrow(&self) -> TensorView<'_> {
+        match self {
+            TensorRead::Tensor(tensor) => tensor.view(),
+            TensorRead::View(view) => view.reborrow(),
         }
     }
 }
