@@ -166,6 +166,7 @@ fn no_kind_of_operation_allocates() {
     let inputs = [TensorRead::from(&a), TensorRead::from(turned), TensorRead::from(&indices)];
     let [run_into, run] = allocations(&inputs, |b, v| {
         let (x, turned, indices) = (v[0], v[1], v[2]);
+        let one = b.constant(1_i64.into()).unwrap();
         let zero = b.constant(0.0.into()).unwrap();
         let row = b.sum(x, &[0]).unwrap();
         let spread = b.broadcast_in_dim(row, &[6.into(), 5.into()], &[1]).unwrap();
@@ -187,11 +188,13 @@ fn no_kind_of_operation_allocates() {
         let padded = b.op(pad, &[turned, zero]).unwrap();
         let positive = b.op(CoreOp::Compare(tenferro::program::ops::Comparison::Gt), &[x, turned]).unwrap();
         let chosen = b.op(CoreOp::Select, &[positive, x, turned]).unwrap();
-        vec![smooth, total, most, best, cumulated, joined, lower, gathered, scattered, padded, chosen]
+        let start = b.broadcast_in_dim(one, &[2.into()], &[]).unwrap();
+        let window = b.op(CoreOp::DynamicSlice { sizes: vec![3.into(), 2.into()].into() }, &[x, start]).unwrap();
+        vec![window, smooth, total, most, best, cumulated, joined, lower, gathered, scattered, padded, chosen]
     });
     assert_eq!(run_into, 0);
     // One list, and two for each result.
-    assert_eq!(run, 1 + 2 * 11);
+    assert_eq!(run, 1 + 2 * 12);
 }
 
 #[test]

@@ -77,6 +77,13 @@ impl CpuEngine {
         self.pool.set_limit(bytes);
     }
 
+    /// Gives free buffers back, the largest first, until at most so many bytes are left; the limit stays.
+    ///
+    /// Blocks of a megabyte or more go to the [reserve](tenferro_core::tensor::set_reserve_limit) that all tensors share.
+    pub fn trim_pool(&mut self, bytes: usize) {
+        self.pool.trim(bytes);
+    }
+
     /// Bytes of free buffers.
     pub fn pooled_bytes(&self) -> usize {
         self.pool.bytes()

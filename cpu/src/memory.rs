@@ -61,8 +61,13 @@ impl BufferPool {
     /// Changes the limit, giving memory back where the pool holds more.
     pub fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
+        self.trim(limit);
+    }
+
+    /// Gives memory back, the largest buffers first, until at most so many bytes are left.
+    pub fn trim(&mut self, bytes: usize) {
         for class in self.classes.iter_mut().rev() {
-            while self.bytes > limit
+            while self.bytes > bytes
                 && let Some(buffer) = class.pop()
             {
                 self.bytes -= buffer.byte_capacity();
@@ -130,6 +135,11 @@ mod tests {
         assert_eq!(pool.bytes(), 0);
         pool.recycle(shared);
         assert!(pool.bytes() >= 800);
+        let (small, large) = (pool.allocate(DType::F64, &[8]).unwrap(), pool.allocate(DType::F64, &[200]).unwrap());
+        pool.recycle(small);
+        pool.recycle(large);
+        pool.trim(1000);
+        assert!(pool.bytes() > 0 && pool.bytes() <= 1000);
         pool.set_limit(0);
         assert_eq!(pool.bytes(), 0);
         assert!(pool.allocate(DType::F64, &[usize::MAX, 2]).is_err());

@@ -3,6 +3,7 @@
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use tenferro_core::{DType, Tensor, TensorView};
 
@@ -10,10 +11,15 @@ use crate::error::Result;
 use crate::extension::ExtensionCacheStore;
 
 /// The name of a kind of engine, such as `tenferro.reference.v1`.
-#[derive(Clone, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Eq, PartialOrd, Ord)]
 pub struct EngineId(Cow<'static, str>);
 
-#[allow(clippy::derived_hash_with_manual_eq)] // equal as texts, found out sooner
+impl Hash for EngineId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
 impl PartialEq for EngineId {
     /// Most ids are one static text, so the same memory.
     #[inline]

@@ -27,13 +27,13 @@ impl<T: Scalar, const R: usize> Operand<T, R> for &TypedTensor<T, R> {
 
 impl<T: Scalar, const R: usize> Operand<T, R> for TypedView<'_, T, R> {
     fn read(&self) -> TensorRead<'_> {
-        TensorRead::View(self.as_dyn().clone())
+        TensorRead::View(self.as_dyn().reborrow())
     }
 }
 
 impl<T: Scalar, const R: usize> Operand<T, R> for &TypedView<'_, T, R> {
     fn read(&self) -> TensorRead<'_> {
-        TensorRead::View(self.as_dyn().clone())
+        TensorRead::View(self.as_dyn().reborrow())
     }
 }
 
@@ -49,6 +49,5 @@ pub(super) mod sealed {
 /// A Rust scalar as the runtime reads it.
 #[doc(hidden)]
 pub fn scalar<T: Scalar>(value: &T) -> Result<TensorRead<'_>> {
-    let view = TensorView::from_slice_col_major([], std::slice::from_ref(value))?;
-    Ok(TensorRead::View(view))
+    Ok(TensorRead::View(TensorView::scalar(value)))
 }

@@ -1,7 +1,5 @@
 //! The tensor whose dtype and rank are known at run time.
 
-use std::borrow::Cow;
-
 use super::storage::Storage;
 use super::view::{TensorView, check_reach, wrong_dtype};
 use super::view_methods::dynamic_view_methods;
@@ -34,8 +32,9 @@ impl Tensor {
     dynamic_view_methods!();
 
     /// The same elements, borrowed.
+    #[inline]
     pub fn view(&self) -> TensorView<'_> {
-        TensorView::trusted(Cow::Borrowed(&self.layout), self.elements())
+        TensorView::trusted(&self.layout, self.elements())
     }
 
     /// The elements, which must be contiguous, in column-major order.
@@ -143,6 +142,7 @@ impl Tensor {
         Ok(TypedTensor::trusted(self))
     }
 
+    #[inline]
     pub(super) fn elements(&self) -> Elements<'_> {
         self.storage.elements()
     }

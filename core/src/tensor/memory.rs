@@ -103,6 +103,7 @@ impl Memory {
     }
 
     /// The first byte, at a multiple of [`ALIGNMENT`].
+    #[inline]
     pub(super) fn start(&self) -> NonNull<u8> {
         self.0.start
     }

@@ -17,6 +17,7 @@ impl Tensor {
     }
 
     /// Whether no other tensor shares the elements.
+    #[inline]
     pub fn is_unique(&self) -> bool {
         self.storage.is_unique()
     }

@@ -54,10 +54,11 @@ impl<'a> TensorRead<'a> {
     }
 
     /// The elements.
+    #[inline]
     pub fn view(&self) -> TensorView<'_> {
         match self {
             TensorRead::Tensor(tensor) => tensor.view(),
-            TensorRead::View(view) => view.clone(),
+            TensorRead::View(view) => view.reborrow(),
             TensorRead::Owned(tensor) => tensor.view(),
         }
     }

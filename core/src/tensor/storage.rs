@@ -52,6 +52,7 @@ impl Storage {
     }
 
     /// Whether no other tensor shares the memory.
+    #[inline]
     pub(super) fn is_unique(&self) -> bool {
         // Pairs with the release of whoever shared the memory last, as in `Arc::get_mut`; no weak handle is ever made.
         let unique = Arc::strong_count(&self.memory) == 1;
@@ -60,6 +61,7 @@ impl Storage {
     }
 
     /// All elements; `None` if `T` is not their type.
+    #[inline]
     pub(super) fn slice<T: Scalar>(&self) -> Option<&[T]> {
         if T::DTYPE != self.dtype {
             return None;
@@ -82,6 +84,7 @@ impl Storage {
     }
 
     /// All elements with their dtype.
+    #[inline]
     pub(super) fn elements(&self) -> Elements<'_> {
         with_dtype!(self.dtype, T => {
             // The type is that of the dtype, so the slice is there.

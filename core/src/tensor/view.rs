@@ -1,6 +1,7 @@
 //! The borrowed tensor whose dtype and rank are known at run time.
 
-use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use super::dynamic::contiguous;
 use super::view_methods::dynamic_view_methods;
@@ -20,9 +21,27 @@ use crate::with_dtype;
 /// ```
 #[derive(Clone)]
 pub struct TensorView<'a> {
-    /// Borrowed where the view is all of a tensor, which makes it cheap.
-    pub(super) layout: Cow<'a, Layout>,
+    pub(super) layout: ViewLayout<'a>,
     pub(super) elements: Elements<'a>,
+}
+
+/// A layout kept elsewhere, or by the view. Either way a view is small: programs make several a command.
+#[derive(Clone)]
+pub(super) enum ViewLayout<'a> {
+    Borrowed(&'a Layout),
+    Kept(Arc<Layout>),
+}
+
+impl Deref for ViewLayout<'_> {
+    type Target = Layout;
+
+    #[inline]
+    fn deref(&self) -> &Layout {
+        match self {
+            ViewLayout::Borrowed(layout) => layout,
+            ViewLayout::Kept(layout) => layout,
+        }
+    }
 }
 
 impl<'a> TensorView<'a> {
@@ -36,7 +55,18 @@ impl<'a> TensorView<'a> {
         let op = "from_slice_col_major";
         let layout = Layout::col_major_for(op, shape.as_ref())?;
         check_len(op, &layout, values.len())?;
-        Ok(TensorView::trusted(Cow::Owned(layout), T::erase(values)))
+        Ok(TensorView::kept(layout, T::erase(values)))
+    }
+
+    /// A view of one value, of rank 0.
+    ///
+    /// ```
+    /// use tenferro_core::TensorView;
+    /// assert_eq!(TensorView::scalar(&2.5).item::<f64>()?, 2.5);
+    /// # Ok::<(), tenferro_core::Error>(())
+    /// ```
+    pub fn scalar<T: Scalar>(value: &'a T) -> TensorView<'a> {
+        TensorView::trusted(Layout::scalar(), T::erase(std::slice::from_ref(value)))
     }
 
     /// A view of a slice that holds the elements with the last axis varying fastest.
@@ -56,7 +86,7 @@ impl<'a> TensorView<'a> {
     /// The layout reaches beyond the slice.
     pub fn from_slice_with_layout<T: Scalar>(layout: Layout, values: &'a [T]) -> Result<TensorView<'a>> {
         check_reach("from_slice_with_layout", &layout, values.len())?;
-        Ok(TensorView::trusted(Cow::Owned(layout), T::erase(values)))
+        Ok(TensorView::kept(layout, T::erase(values)))
     }
 
     /// The same elements through a layout that is kept elsewhere, which makes the view cheap.
@@ -68,10 +98,17 @@ impl<'a> TensorView<'a> {
         'a: 'v,
     {
         check_reach("through", layout, self.buffer_len())?;
-        Ok(TensorView::trusted(Cow::Borrowed(layout), self.elements))
+        Ok(TensorView::trusted(layout, self.elements))
+    }
+
+    /// The same view, its layout borrowed from this one.
+    #[inline]
+    pub fn reborrow(&self) -> TensorView<'_> {
+        TensorView::trusted(&self.layout, self.elements)
     }
 
     /// The whole underlying buffer with its dtype.
+    #[inline]
     pub fn elements(&self) -> Elements<'a> {
         self.elements
     }
@@ -162,8 +199,14 @@ impl<'a> TensorView<'a> {
     }
 
     /// A layout that is known to fit the elements.
-    pub(super) fn trusted(layout: Cow<'a, Layout>, elements: Elements<'a>) -> TensorView<'a> {
-        TensorView { layout, elements }
+    #[inline]
+    pub(super) fn trusted(layout: &'a Layout, elements: Elements<'a>) -> TensorView<'a> {
+        TensorView { layout: ViewLayout::Borrowed(layout), elements }
+    }
+
+    /// The same for a layout that is kept nowhere else.
+    fn kept(layout: Layout, elements: Elements<'a>) -> TensorView<'a> {
+        TensorView { layout: ViewLayout::Kept(Arc::new(layout)), elements }
     }
 
     pub(super) fn check_typed<T: Scalar, const R: usize>(&self) -> Result<()> {
@@ -186,7 +229,7 @@ impl<'a> TensorView<'a> {
     }
 
     fn relaid(&self, layout: Layout) -> TensorView<'a> {
-        TensorView::trusted(Cow::Owned(layout), self.elements)
+        TensorView::kept(layout, self.elements)
     }
 }
 

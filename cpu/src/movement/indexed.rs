@@ -119,7 +119,8 @@ pub(crate) fn dynamic_slice<T: Scalar>(
 ) -> Result<()> {
     let start = clamped(&operands[1], operands[0].shape(), output.shape())?;
     let limit: Shape = start.iter().zip(output.shape()).map(|(start, size)| start + size).collect();
-    copy_view::<T>(workers, &operands[0].strided_slice(&start, &limit, &Shape::from_elem(1, limit.len()))?, output)
+    let part = operands[0].layout().strided_slice(&start, &limit, &Shape::from_elem(1, limit.len()))?;
+    copy_view::<T>(workers, &operands[0].through(&part)?, output)
 }
 
 /// x with the part that begins at the starts of the third operand, moved to where it fits, replaced.

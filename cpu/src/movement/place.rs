@@ -75,7 +75,8 @@ pub(crate) fn pad<T: Scalar>(
         to += (low + first * step).max(0) * *stride as i64;
         *stride *= step as isize;
     }
-    let inside = source.strided_slice(&start, &limit, &Shape::from_elem(1, source.rank()))?;
+    let inside = source.layout().strided_slice(&start, &limit, &Shape::from_elem(1, source.rank()))?;
+    let inside = source.through(&inside)?;
     if inside.is_empty() {
         return Ok(());
     }

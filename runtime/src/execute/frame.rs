@@ -29,7 +29,7 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
 
     /// A run that writes to the caller's tensors. Those that can be are lent to the slots that end
     /// as outputs.
-    pub fn into(bound: &'f Bound, inputs: &'f [TensorRead<'a>], outputs: &'o mut [&mut Tensor]) -> Self {
+    pub fn lending(bound: &'f Bound, inputs: &'f [TensorRead<'a>], outputs: &'o mut [&mut Tensor]) -> Self {
         let count = bound.slots.len();
         let mut slots = Slots::new(count + outputs.len());
         for (i, (output, tensor)) in bound.outputs.iter().zip(outputs).enumerate() {
@@ -165,6 +165,7 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
         &mut *engines[engine]
     }
 
+    #[inline]
     fn release(&mut self, engines: &mut [&mut dyn Engine], slot: usize) {
         if let Some(tensor) = self.slots[slot].take() {
             engines[self.bound.slots[slot].engine].recycle(tensor);
@@ -218,7 +219,7 @@ impl<'v> Operands<'v, '_, '_> {
     #[inline]
     fn view(&self, operand: &'v Operand) -> TensorView<'v> {
         let root = match operand.root() {
-            Root::Input(i) => self.inputs[i as usize].view(),
+            Root::Input(i) => self.inputs[i as usize].reborrow(),
             Root::Scalar(i) => self.bound.scalars[i as usize].view(),
             Root::Slot(slot) => {
                 let slot = slot as usize;

@@ -47,7 +47,7 @@ pub(crate) fn run_into(
 ) -> Result<()> {
     let bound = admit(runtime, call, engines, prepared, inputs)?;
     check_outputs(call, prepared, &bound, outputs)?;
-    let mut frame = Frame::into(&bound, inputs, outputs);
+    let mut frame = Frame::lending(&bound, inputs, outputs);
     frame.execute(engines)?;
     frame.deliver(engines)
 }

@@ -37,12 +37,13 @@ impl Slot<'_> {
 
     /// The tensor, if it is the run's own.
     pub fn take(&mut self) -> Option<Tensor> {
+        // Looked at first, for a tensor is not moved at no cost.
+        if !matches!(self, Self::Owned(_)) {
+            return None;
+        }
         match mem::take(self) {
             Self::Owned(tensor) => Some(tensor),
-            other => {
-                *self = other;
-                None
-            }
+            Self::Empty | Self::Lent(_) => None,
         }
     }
 }

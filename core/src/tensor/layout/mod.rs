@@ -7,6 +7,7 @@ pub use offsets::Offsets;
 pub(super) use views::{check_axes, check_rank};
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use smallvec::SmallVec;
 
@@ -65,6 +66,13 @@ impl Layout {
     /// As [`col_major`](Self::col_major).
     pub fn row_major(shape: &[usize]) -> Result<Layout> {
         Layout::row_major_for("row_major", shape)
+    }
+
+    /// The layout of one element at the start, of rank 0.
+    pub fn scalar() -> &'static Layout {
+        static SCALAR: LazyLock<Layout> =
+            LazyLock::new(|| Layout { shape: Shape::new(), strides: Strides::new(), offset: 0 });
+        &SCALAR
     }
 
     /// A layout given in full.
@@ -159,26 +167,22 @@ impl Layout {
     ///
     /// The strides of axes with extent 1 do not matter, and a layout without elements is contiguous.
     pub fn is_contiguous(&self) -> bool {
-        if self.is_empty() {
-            return true;
-        }
-        let mut expected = 1;
-        for (&extent, &stride) in self.shape.iter().zip(&self.strides) {
-            if extent != 1 {
-                if stride != expected {
-                    return false;
-                }
-                expected *= extent as isize;
-            }
-        }
-        true
+        self.contiguous_range().is_some()
     }
 
     /// The positions of the elements if they are [contiguous](Self::is_contiguous).
+    #[inline]
     pub(super) fn contiguous_range(&self) -> Option<Range<usize>> {
-        // Without elements the offset may be any number.
-        let start = if self.is_empty() { 0 } else { self.offset };
-        self.is_contiguous().then(|| start..start + self.len())
+        let (mut len, mut is_contiguous) = (1, true);
+        for (&extent, &stride) in self.shape.iter().zip(&self.strides) {
+            is_contiguous &= extent == 1 || stride == len as isize;
+            len *= extent;
+        }
+        match len {
+            // Strides say nothing then, and the offset may be any number.
+            0 => Some(0..0),
+            len => is_contiguous.then(|| self.offset..self.offset + len),
+        }
     }
 
     /// The length a buffer must have to hold every position.
