@@ -77,7 +77,7 @@ impl<'a> TensorView<'a> {
         let op = "from_slice_row_major";
         let layout = Layout::row_major_for(op, shape.as_ref())?;
         check_len(op, &layout, values.len())?;
-        Ok(TensorView::trusted(Cow::Owned(layout), T::erase(values)))
+        Ok(TensorView::kept(layout, T::erase(values)))
     }
 
     /// A view of a slice through any layout.

@@ -219,7 +219,7 @@ impl<'v> Operands<'v, '_, '_> {
     #[inline]
     fn view(&self, operand: &'v Operand) -> TensorView<'v> {
         let root = match operand.root() {
-            Root::Input(i) => self.inputs[i as usize].reborrow(),
+            Root::Input(i) => self.inputs[i as usize].view(),
             Root::Scalar(i) => self.bound.scalars[i as usize].view(),
             Root::Slot(slot) => {
                 let slot = slot as usize;

@@ -60,9 +60,14 @@ impl Slots<'_> {
     /// So many empty slots.
     pub fn new(count: usize) -> Self {
         // Nothing is left where the thread is about to end.
-        let mut slots = MEMORY.try_with(Cell::take).unwrap_or_default();
-        slots.resize_with(count, Slot::default);
-        Self(slots)
+        let mut slots = Self(MEMORY.try_with(Cell::take).unwrap_or_default());
+        slots.grow(count);
+        slots
+    }
+
+    /// Adds empty slots until there are so many.
+    pub fn grow(&mut self, count: usize) {
+        self.0.resize_with(count, Slot::default);
     }
 }
 
