@@ -14,4 +14,5 @@ mod all {
     mod tensor_print;
     mod tensor_typed;
     mod text;
+    mod value_sizes;
 }

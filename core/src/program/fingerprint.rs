@@ -1,15 +1,17 @@
 //! The 128-bit structural fingerprint of a program.
 //!
-//! SipHash-1-3 with 128-bit output (Aumasson and Bernstein 2012) under a fixed key, over dtypes, shapes, operations,
-//! operands, guards and outputs, but no name. Integers are fed little-endian with `usize` as 64 bits, so the value is
-//! the same in every process and on every little-endian platform; it may change between versions of tenferro.
+//! SipHash-1-3 with 128-bit output (Aumasson and Bernstein 2012) under a fixed key, over where sizes are read, dtypes,
+//! shapes, operations, operands, guards and outputs, but no name. A size of an axis is fed as input, axis, scale and
+//! offset, one of a value as `u32::MAX`, value and bound. Integers are fed little-endian with `usize` as 64 bits, so the
+//! fingerprint is the same in every process and on every little-endian platform; it may change between versions of
+//! tenferro.
 
 use std::fmt::{self, Display, Formatter};
 use std::hash::{Hash, Hasher};
 
 use siphasher::sip128::{Hasher128, SipHasher13};
 
-use super::SemanticProgram;
+use super::{SemanticProgram, SizeBinding};
 
 /// A structural fingerprint: equal for programs of equal structure, however they were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,7 +28,11 @@ impl SemanticProgram {
     pub(crate) fn compute_fingerprint(&self) -> Fingerprint {
         let mut state = StableHasher(SipHasher13::new_with_keys(0x7465_6e66, 0x6572_726f));
         for size in self.sizes.iter() {
-            (size.input, size.axis, size.scale, size.offset).hash(&mut state);
+            match &size.binding {
+                SizeBinding::Axis { input, axis, scale, offset } => (input, axis, scale, offset).hash(&mut state),
+                // No input has this number.
+                SizeBinding::Value { value, bound } => (u32::MAX, value, bound).hash(&mut state),
+            }
         }
         self.inputs.len().hash(&mut state);
         self.values.hash(&mut state);

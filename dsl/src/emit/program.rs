@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 use tenferro_core::extension::ExtensionRef;
-use tenferro_core::program::{Guard, Input, Node, Op, Output, SemanticProgram, Size, ValueMeta};
+use tenferro_core::program::{Guard, Input, Node, Op, Output, SemanticProgram, Size, SizeBinding, ValueMeta};
 use tenferro_core::shape::{SizeId, SymDim};
 
 use super::extension::{self, Payload};
@@ -88,9 +88,15 @@ impl Tables {
     fn sizes(&mut self, sizes: &[Size]) -> Ident {
         let position = self.sizes.iter().position(|known| known == sizes).unwrap_or_else(|| {
             let position = self.sizes.len();
-            let values = sizes.iter().map(|Size { name, input, axis, scale, offset }| {
-                let (input, axis, scale, offset) = (index(*input), index(*axis), integer(*scale), integer(*offset));
-                quote!(size_of(#name, #input, #axis, #scale, #offset))
+            let values = sizes.iter().map(|Size { name, binding }| match binding {
+                SizeBinding::Axis { input, axis, scale, offset } => {
+                    let (input, axis, scale, offset) = (index(*input), index(*axis), integer(*scale), integer(*offset));
+                    quote!(size_of(#name, #input, #axis, #scale, #offset))
+                }
+                SizeBinding::Value { value, bound } => {
+                    let (value, bound) = (index(value.0), sym_dim(bound));
+                    quote!(size_of_value(#name, #value, #bound))
+                }
             });
             let (name, count) = (numbered("S", position), Literal::usize_unsuffixed(sizes.len()));
             self.declarations.extend(quote!(static #name: [Size; #count] = [#(#values),*];));
