@@ -20,4 +20,5 @@ mod all {
     mod programs;
     mod support;
     mod table;
+    mod value_sizes;
 }

@@ -4,7 +4,7 @@ use std::mem;
 
 use smallvec::SmallVec;
 use tenferro_core::program::ValueId;
-use tenferro_core::{Tensor, TensorRead, TensorView};
+use tenferro_core::{DType, Tensor, TensorRead, TensorView};
 
 use super::bind::{Bound, Place, Root};
 use super::outputs::{Output, copied};
@@ -99,10 +99,38 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
         rest
     }
 
+    /// The same run, going on with the binding of the next stage.
+    pub fn in_stage<'g>(self, bound: &'g Bound) -> Frame<'g, 'a, 'o>
+    where
+        'f: 'g,
+    {
+        let slots = self.slots.into_iter().map(|slot| slot.map(|slot: &'g mut Slot<'o>| slot)).collect();
+        Frame { plan: self.plan, bound, inputs: self.inputs, slots }
+    }
+
+    /// The binding.
+    pub fn bound(&self) -> &'f Bound {
+        self.bound
+    }
+
+    /// The number that an i32 or i64 scalar is, once everything submitted before is done.
+    pub fn integer(&self, engines: &mut [&mut dyn Engine], value: ValueId) -> Result<i64> {
+        let engine = self.engine(engines, self.bound.place(value).root);
+        let view = self.view(value);
+        let mut scalar = Tensor::zeros(view.dtype(), &[])?;
+        engine.copy(&view, &mut scalar)?;
+        engine.synchronize()?;
+        Ok(match view.dtype() {
+            DType::I32 => scalar.as_slice::<i32>()?[0].into(),
+            _ => scalar.as_slice::<i64>()?[0],
+        })
+    }
+
+    /// Executes the steps of the binding.
     pub fn execute(&mut self, engines: &mut [&mut dyn Engine]) -> Result<()> {
-        for step in &self.plan.steps {
+        for step in &self.plan.steps[self.plan.steps_of_stage(self.bound.stage)] {
             let needed = match step.work {
-                Work::Command(_) => true,
+                Work::Command(_) | Work::Late { .. } => true,
                 Work::Compact(value) => self.bound.place(value).root == Root::Slot(step.outputs[0] as usize),
             };
             if needed {
@@ -137,16 +165,16 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
     }
 
     fn work(&self, engine: &mut dyn Engine, step: &Step, mut outputs: SmallVec<[&mut Tensor; 2]>) -> Result<()> {
-        match &step.work {
-            Work::Command(command) => {
-                let mut inputs: SmallVec<[TensorView<'_>; 3]> = SmallVec::new();
-                for &input in &step.inputs {
-                    inputs.push(self.view(input));
-                }
-                command.execute(engine, &inputs, &mut outputs)
-            }
-            Work::Compact(_) => engine.copy(&self.view(step.inputs[0]), outputs[0]),
+        let command = match &step.work {
+            Work::Command(command) => command,
+            Work::Late { late, .. } => &self.bound.late[*late],
+            Work::Compact(_) => return engine.copy(&self.view(step.inputs[0]), outputs[0]),
+        };
+        let mut inputs: SmallVec<[TensorView<'_>; 3]> = SmallVec::new();
+        for &input in &step.inputs {
+            inputs.push(self.view(input));
         }
+        command.execute(engine, &inputs, &mut outputs)
     }
 
     #[inline]

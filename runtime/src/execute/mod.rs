@@ -34,9 +34,11 @@ pub(crate) fn run<'a>(
 ) -> Result<Vec<Output<'a>>> {
     let bound = admit(runtime, call, engines, prepared, inputs)?;
     let mut slots = slots(prepared);
-    let mut frame = Frame::new(&prepared.shared.plan, &bound, inputs, &mut slots);
-    frame.execute(engines)?;
-    frame.outputs(engines)
+    let frame = Frame::new(&prepared.shared.plan, &bound, inputs, &mut slots);
+    at_last_stage(prepared, engines, inputs, frame, |mut frame, engines| {
+        frame.execute(engines)?;
+        frame.outputs(engines)
+    })
 }
 
 pub(crate) fn run_into(
@@ -50,10 +52,34 @@ pub(crate) fn run_into(
     let bound = admit(runtime, call, engines, prepared, inputs)?;
     check_outputs(call, prepared, &bound, outputs)?;
     let mut slots = slots(prepared);
-    let mut frame = Frame::new(&prepared.shared.plan, &bound, inputs, &mut slots);
-    let rest = frame.lend(outputs);
+    let frame = Frame::new(&prepared.shared.plan, &bound, inputs, &mut slots);
+    at_last_stage(prepared, engines, inputs, frame, |mut frame, engines| {
+        if frame.bound().stage > 0 {
+            check_outputs(call, prepared, frame.bound(), outputs)?;
+        }
+        let rest = frame.lend(outputs);
+        frame.execute(engines)?;
+        frame.deliver(engines, rest)
+    })
+}
+
+/// Executes up to where the last of the sizes that are read off values is known, and leaves the rest to `last`.
+fn at_last_stage<'a, 'o, R>(
+    prepared: &Prepared,
+    engines: &mut [&mut dyn Engine],
+    inputs: &[TensorRead<'a>],
+    mut frame: Frame<'_, 'a, 'o>,
+    last: impl FnOnce(Frame<'_, 'a, 'o>, &mut [&mut dyn Engine]) -> Result<R>,
+) -> Result<R> {
+    let (plan, bound) = (&prepared.shared.plan, frame.bound());
+    let Some(read) = plan.reads.get(bound.stage) else { return last(frame, engines) };
     frame.execute(engines)?;
-    frame.deliver(engines, rest)
+    let value = frame.integer(engines, read.value)?;
+    let shapes: SmallVec<[&[usize]; 8]> = inputs.iter().map(|input| input.shape()).collect();
+    let mut sizes = bound.sizes.clone();
+    prepared.lowered().bind_next(&shapes, &mut sizes, value)?;
+    let next = bound.next(plan, sizes)?;
+    at_last_stage(prepared, engines, inputs, frame.in_stage(&next), last)
 }
 
 fn slots<'o>(prepared: &Prepared) -> Slots<'o> {
@@ -113,7 +139,7 @@ fn bind(call: &'static str, prepared: &Prepared, inputs: &[InputMeta<'_>]) -> Re
         let expected = specialized.describe(program);
         return Err(Error::NotSpecialized { call, expected, actual: given.describe(program) });
     }
-    Bound::new(&prepared.shared.plan, &sizes, inputs)
+    Bound::new(&prepared.shared.plan, sizes, inputs)
 }
 
 fn check_outputs(call: &'static str, prepared: &Prepared, bound: &Bound, outputs: &[&mut Tensor]) -> Result<()> {
@@ -123,9 +149,12 @@ fn check_outputs(call: &'static str, prepared: &Prepared, bound: &Bound, outputs
         let message = format!("the program has {wanted} outputs, but {} tensors were passed", outputs.len());
         return Err(Error::Argument { call, argument: "outputs", message });
     }
-    for (i, (output, given)) in program.outputs().iter().zip(outputs).enumerate() {
+    let values = &prepared.shared.plan.outputs;
+    for (i, ((output, given), &value)) in program.outputs().iter().zip(outputs).zip(values).enumerate() {
         let meta = program.output_meta(i);
-        let shape = bound.place(output.value).layout.shape();
+        // Others are checked when their sizes are known.
+        let Some(place) = bound.known_place(value) else { continue };
+        let shape = place.layout.shape();
         if given.dtype() != meta.dtype || given.shape() != shape {
             let declared = SizeNames(program.sizes()).meta(meta);
             return Err(Error::Output {

@@ -2,6 +2,7 @@
 
 mod buffers;
 mod key;
+mod late;
 mod lower;
 mod request;
 mod selection;
@@ -82,6 +83,8 @@ pub(crate) struct PreparedProgram {
     pub targets: Vec<EngineTarget>,
     pub specialization: Specialization,
     pub plan: Plan,
+    /// The program that was lowered, where it reads sizes off values and is not the one prepared.
+    pub expanded: Option<SemanticProgram>,
     /// The signatures it was lately run with, each with its layouts worked out.
     pub bindings: Bindings,
 }
@@ -98,6 +101,11 @@ impl Prepared {
     /// The program.
     pub fn program(&self) -> &SemanticProgram {
         &self.program
+    }
+
+    /// The program whose sizes are bound: what checkpoints compute is part of it.
+    pub(crate) fn lowered(&self) -> &SemanticProgram {
+        self.shared.expanded.as_ref().unwrap_or(&self.program)
     }
 
     /// The engines it runs on.

@@ -1,6 +1,7 @@
 //! Which engine does an operation, and by which command.
 
 use std::fmt::Write;
+use std::ops::Range;
 use std::sync::Arc;
 
 use tenferro_core::program::{Op, ValueMeta};
@@ -30,11 +31,11 @@ impl<'a> Selector<'a> {
         Self { snapshot, engines }
     }
 
-    /// The first engine that has the operation does it. `holders` are the engines whose memory
-    /// holds its operands.
-    pub fn choose(&self, request: &PrepareRequest<'_>, holders: &[usize]) -> Result<Choice> {
+    /// The first of these targets that has the operation does it. `holders` are the engines whose
+    /// memory holds its operands.
+    pub fn choose(&self, request: &PrepareRequest<'_>, holders: &[usize], targets: Range<usize>) -> Result<Choice> {
         let mut has_executor = false;
-        for engine in 0..self.engines.len() {
+        for engine in targets {
             let Some(preparation) = self.ask(engine, request) else { continue };
             has_executor = true;
             match preparation? {
