@@ -11,4 +11,5 @@ mod all {
     mod refusals;
     mod sharing;
     mod support;
+    mod value_sizes;
 }

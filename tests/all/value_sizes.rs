@@ -349,6 +349,25 @@ fn cotangents_must_have_the_extent_that_the_data_gives() {
 }
 
 #[test]
+fn jacobians_have_the_extents_that_the_data_gives() {
+    // x[:k]^2, where k entries are above 0.75.
+    let mut b = ProgramBuilder::new("head");
+    let x = b.input("x", DType::F64, &[5.into()]).unwrap();
+    let threshold = b.constant(tenferro::dtype::ScalarValue::F64(0.75)).unwrap();
+    let rank = count_above(&mut b, x, threshold, DType::I64).unwrap();
+    let head = b.dynamic_truncate(x, rank, 0).unwrap();
+    let square = b.mul(head, head).unwrap();
+    let program = b.finish(&[(None, square)]).unwrap();
+    for mut session in sessions() {
+        let x = vector(&DECREASING);
+        let jacobian = session.jacobian(&program, &[0], &[(&x).into()], &context()).unwrap().remove(0).remove(0);
+        assert_eq!(jacobian.shape(), [3, 5]);
+        let expected: Vec<f64> = (0..15).map(|i| if i % 3 == i / 3 { 2.0 * DECREASING[i / 3] } else { 0.0 }).collect();
+        assert_eq!(floats(&jacobian), expected);
+    }
+}
+
+#[test]
 fn checkpoints_truncate_within_and_by_their_callers_sizes() {
     // Within: the sum of squares of what is above the threshold. By the caller's: an argument that is truncated.
     let mut b = ProgramBuilder::new("energy");
@@ -450,6 +469,13 @@ fn threads_share_one_preparation() {
     }
     check(&program, &reference_runtime(), ReferenceEngine::new);
     check(&program, &cpu_runtime(), CpuEngine::serial);
+}
+
+#[test]
+fn static_tables_hold_what_the_builder_makes() {
+    use tenferro::__private::program::{Size, size, size_of, size_of_value};
+    static SIZES: [Size; 3] = [size_of("n", 0, 0, 1, 0), size_of("m", 1, 0, 1, 0), size_of_value("k", 2, size::<0>())];
+    assert_eq!(SIZES[..], *heads(DType::I64).sizes());
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub fn checkpoint(
 }
 
 /// The program with every [checkpointed](checkpoint) call replaced by the operations it stands for, `None` if there
-/// is none. Sizes, inputs and outputs are the same.
+/// is none. Inputs, outputs and the sizes of axes are the same.
 ///
 /// Operations inside and outside of a call are not shared, or what a reverse pass computes again would be found
 /// computed already. For the same reason the result is to be executed as it stands.

@@ -169,3 +169,25 @@ fn node(node: &Node, tables: &mut Tables) -> TokenStream {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn sizes_are_written_with_what_they_are_read_off() {
+        let text = "program f<n, k = count <= 2*n + 1>(x: f64[2*n], count: i64) -> f64[k] {
+            guard k <= 2*n, \"`slice` (limit of a slice)\"
+            %2 = slice start=[0] limit=[k] stride=[1] x : f64[k]
+            return %2
+        }";
+        let read = SemanticProgram::parse(text).unwrap();
+        let mut tables = Tables::new(&read);
+        program(&read, &mut tables);
+        let sizes = tables.into_declarations().to_string();
+        let expected = quote!([size_of("n", 0, 0, 2, 0), size_of_value("k", 1, affine::<0, 2, 1>())]).to_string();
+        assert!(sizes.contains(&expected), "{sizes}");
+    }
+}

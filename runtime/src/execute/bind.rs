@@ -66,12 +66,13 @@ impl Bound {
         nothing.go_on(plan)
     }
 
-    /// The binding when the next size is known to be the last of `sizes`, which begin with those known here.
-    pub fn next(&self, plan: &Plan, sizes: Sizes) -> Result<Arc<Self>> {
-        let is_next = |next: &Self| next.sizes.last() == sizes.last();
-        if let Some(next) = self.next.find(is_next) {
-            return Ok(next);
-        }
+    /// The binding when the next size is known to be this, if that was so lately.
+    pub fn recent_with(&self, size: usize) -> Option<Arc<Self>> {
+        self.next.find(|next| next.sizes.last() == Some(&size))
+    }
+
+    /// The binding when the next size is known; `sizes` begin with those known here.
+    pub fn with(&self, plan: &Plan, sizes: Sizes) -> Result<Arc<Self>> {
         let known = Self {
             inputs: self.inputs.clone(),
             sizes,

@@ -117,7 +117,7 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
     pub fn integer(&self, engines: &mut [&mut dyn Engine], value: ValueId) -> Result<i64> {
         let engine = self.engine(engines, self.bound.place(value).root);
         let view = self.view(value);
-        let mut scalar = Tensor::zeros(view.dtype(), &[])?;
+        let mut scalar = Tensor::zeros(view.dtype(), [])?;
         engine.copy(&view, &mut scalar)?;
         engine.synchronize()?;
         Ok(match view.dtype() {

@@ -75,10 +75,17 @@ fn at_last_stage<'a, 'o, R>(
     let Some(read) = plan.reads.get(bound.stage) else { return last(frame, engines) };
     frame.execute(engines)?;
     let value = frame.integer(engines, read.value)?;
-    let shapes: SmallVec<[&[usize]; 8]> = inputs.iter().map(|input| input.shape()).collect();
-    let mut sizes = bound.sizes.clone();
-    prepared.lowered().bind_next(&shapes, &mut sizes, value)?;
-    let next = bound.next(plan, sizes)?;
+    // What is kept was checked.
+    let recent = usize::try_from(value).ok().and_then(|size| bound.recent_with(size));
+    let next = match recent {
+        Some(next) => next,
+        None => {
+            let shapes: SmallVec<[&[usize]; 8]> = inputs.iter().map(|input| input.shape()).collect();
+            let mut sizes = bound.sizes.clone();
+            prepared.lowered().bind_next(&shapes, &mut sizes, value)?;
+            bound.with(plan, sizes)?
+        }
+    };
     at_last_stage(prepared, engines, inputs, frame.in_stage(&next), last)
 }
 
