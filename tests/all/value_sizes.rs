@@ -219,7 +219,7 @@ fn a_count_may_be_an_input_and_is_refused_out_of_bounds() {
     }
     let mut session = Session::cpu();
     let inputs = [tensor(&[4], 1), tensor(&[4], 2), count(DType::I64, i64::MIN)];
-    let error = session.run(&heads(DType::I64), &reads(&inputs)).unwrap_err().to_string();
+    let error = session.run(heads(DType::I64), &reads(&inputs)).unwrap_err().to_string();
     assert!(error.contains("is -9223372036854775808"), "{error}");
 }
 
@@ -230,9 +230,9 @@ fn outputs_of_the_caller_have_the_shape_that_the_data_gives() {
     let inputs = [tensor(&[4], 1), tensor(&[4], 2), count(DType::I64, 3)];
     let prepared = runtime.prepare(&program, &reads(&inputs), &[engine.target()]).unwrap();
     let mut into = |extent: usize, last: usize| {
-        let mut head = Tensor::zeros(DType::F64, &[extent]).unwrap();
-        let mut sum = Tensor::zeros(DType::F64, &[extent]).unwrap();
-        let mut extents = Tensor::zeros(DType::I64, &[last]).unwrap();
+        let mut head = Tensor::zeros(DType::F64, [extent]).unwrap();
+        let mut sum = Tensor::zeros(DType::F64, [extent]).unwrap();
+        let mut extents = Tensor::zeros(DType::I64, [last]).unwrap();
         let mut outputs = [&mut head, &mut sum, &mut extents];
         let done = runtime.run_into(&mut [&mut engine], &prepared, &reads(&inputs), &mut outputs);
         done.map(|()| [floats(&head), floats(&sum)]).map_err(|error| error.to_string())
