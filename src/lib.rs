@@ -52,6 +52,7 @@
 // The expansion of `tenferro!` refers to `::tenferro`, in this crate's own tests as everywhere else.
 extern crate self as tenferro;
 
+mod directions;
 mod jacobian;
 pub mod kernel;
 pub mod prelude;

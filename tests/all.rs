@@ -5,6 +5,7 @@ mod all {
     mod ad_context;
     mod built;
     mod checkpoint;
+    mod composites;
     mod derivatives;
     mod engines;
     mod errors;
@@ -15,9 +16,11 @@ mod all {
     mod layering;
     mod methods;
     mod op_derivatives;
+    mod op_errors;
     mod orders;
     mod passes;
     mod programs;
+    mod ranked_derivatives;
     mod support;
     mod table;
     mod value_sizes;

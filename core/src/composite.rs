@@ -1,7 +1,8 @@
 //! Functions made of core operations, shared by all front ends.
 //!
 //! They are written so that values and derivatives of every order are right at the extremes: no branch that is not
-//! taken overflows, and at a kink the branch taken is smooth.
+//! taken overflows, and at a kink the branch taken is smooth. Functions of one number take their limits at infinity;
+//! where a reduction would need the difference or quotient of infinities it is NaN, as their doc says.
 
 use crate::dtype::{DType, DTypeSet};
 use crate::error::{Error, Result};
@@ -15,13 +16,6 @@ use crate::shape::SymDim;
 /// When `x` is not a float.
 pub fn sigmoid(b: &mut ProgramBuilder, x: ValueId) -> Result<ValueId> {
     let one = b.constant_like(x, 1.0)?;
-    if b.meta(x).dtype.is_complex() {
-        // complex numbers have no sign to choose a branch by
-        let negated = b.neg(x)?;
-        let decay = b.exp(negated)?;
-        let divisor = b.add(one, decay)?;
-        return b.div(one, divisor);
-    }
     let (nonnegative, decay) = decay(b, x)?;
     let divisor = b.add(one, decay)?;
     let numerator = b.select(nonnegative, one, decay)?;
@@ -33,6 +27,11 @@ pub fn sigmoid(b: &mut ProgramBuilder, x: ValueId) -> Result<ValueId> {
 /// # Errors
 /// When `x` is not a real float.
 pub fn softplus(b: &mut ProgramBuilder, x: ValueId) -> Result<ValueId> {
+    // its branches differ by 2 pi i in the complex plane
+    let dtype = b.meta(x).dtype;
+    if !dtype.is_real_float() {
+        return Err(wrong_dtype("softplus", "x", DTypeSet::REAL_FLOAT, dtype));
+    }
     let (nonnegative, decay) = decay(b, x)?;
     let zero = b.constant_like(x, 0.0)?;
     let linear = b.select(nonnegative, x, zero)?;
@@ -40,10 +39,11 @@ pub fn softplus(b: &mut ProgramBuilder, x: ValueId) -> Result<ValueId> {
     b.add(linear, rest)
 }
 
-/// `x >= 0` and `e^-|x|`, where `|x|` is a selection of `x` and `-x`, smooth in the branch taken.
+/// `Re x >= 0` and `e^x` or `e^-x`, whichever is no larger than 1; smooth in the branch taken.
 fn decay(b: &mut ProgramBuilder, x: ValueId) -> Result<(ValueId, ValueId)> {
-    let zero = b.constant_like(x, 0.0)?;
-    let nonnegative = b.compare(Comparison::Ge, x, zero)?;
+    let part = b.real(x)?;
+    let zero = b.constant_like(part, 0.0)?;
+    let nonnegative = b.compare(Comparison::Ge, part, zero)?;
     let negated = b.neg(x)?;
     let exponent = b.select(nonnegative, negated, x)?;
     Ok((nonnegative, b.exp(exponent)?))
@@ -54,8 +54,27 @@ fn decay(b: &mut ProgramBuilder, x: ValueId) -> Result<(ValueId, ValueId)> {
 /// # Errors
 /// When `x` is not a real float.
 pub fn silu(b: &mut ProgramBuilder, x: ValueId) -> Result<ValueId> {
-    let gate = sigmoid(b, x)?;
-    b.mul(x, gate)
+    gated(b, x, |b, x| {
+        let gate = sigmoid(b, x)?;
+        b.mul(x, gate)
+    })
+}
+
+/// The product of `x` with a gate that is 0 below -1000 and 1 above 1000 to the last digit, where it is `max(x, 0)`: the
+/// gate times an infinite `x`, and the square of a large one, are never computed.
+fn gated(
+    b: &mut ProgramBuilder,
+    x: ValueId,
+    product: impl FnOnce(&mut ProgramBuilder, ValueId) -> Result<ValueId>,
+) -> Result<ValueId> {
+    let far = b.constant_like(x, 1e3)?;
+    let zero = b.constant_like(x, 0.0)?;
+    let modulus = b.abs(x)?;
+    let far = b.compare(Comparison::Gt, modulus, far)?;
+    let near = b.select(far, zero, x)?;
+    let near = product(b, near)?;
+    let limit = relu(b, x)?;
+    b.select(far, limit, near)
 }
 
 /// `max(x, 0)`, with gradient 0 at 0.
@@ -74,10 +93,12 @@ pub fn relu(b: &mut ProgramBuilder, x: ValueId) -> Result<ValueId> {
 /// # Errors
 /// When `x` is not a real float.
 pub fn gelu(b: &mut ProgramBuilder, x: ValueId) -> Result<ValueId> {
-    let scale = b.constant_like(x, -std::f64::consts::FRAC_1_SQRT_2)?;
-    let scaled = b.mul(x, scale)?;
-    let gate = b.erfc(scaled)?;
-    half_of_product(b, x, gate)
+    gated(b, x, |b, x| {
+        let scale = b.constant_like(x, -std::f64::consts::FRAC_1_SQRT_2)?;
+        let scaled = b.mul(x, scale)?;
+        let gate = b.erfc(scaled)?;
+        half_of_product(b, x, gate)
+    })
 }
 
 /// `x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))`, the approximation of [`gelu`].
@@ -85,20 +106,19 @@ pub fn gelu(b: &mut ProgramBuilder, x: ValueId) -> Result<ValueId> {
 /// # Errors
 /// When `x` is not a real float.
 pub fn gelu_tanh(b: &mut ProgramBuilder, x: ValueId) -> Result<ValueId> {
-    let square = b.mul(x, x)?;
-    // far out tanh is 1 whatever the cube is; without the bound it would overflow
-    let bound = b.constant_like(x, 1e4)?;
-    let square = b.minimum(square, bound)?;
-    let coefficient = b.constant_like(x, 0.044_715)?;
-    let one = b.constant_like(x, 1.0)?;
-    let scaled = b.mul(coefficient, square)?;
-    let polynomial = b.add(one, scaled)?;
-    let argument = b.mul(x, polynomial)?;
-    let scale = b.constant_like(x, (2.0 / std::f64::consts::PI).sqrt())?;
-    let argument = b.mul(scale, argument)?;
-    let tanh = b.tanh(argument)?;
-    let gate = b.add(one, tanh)?;
-    half_of_product(b, x, gate)
+    gated(b, x, |b, x| {
+        let square = b.mul(x, x)?;
+        let coefficient = b.constant_like(x, 0.044_715)?;
+        let one = b.constant_like(x, 1.0)?;
+        let scaled = b.mul(coefficient, square)?;
+        let polynomial = b.add(one, scaled)?;
+        let argument = b.mul(x, polynomial)?;
+        let scale = b.constant_like(x, (2.0 / std::f64::consts::PI).sqrt())?;
+        let argument = b.mul(scale, argument)?;
+        let tanh = b.tanh(argument)?;
+        let gate = b.add(one, tanh)?;
+        half_of_product(b, x, gate)
+    })
 }
 
 /// `x/2 gate`
@@ -135,7 +155,7 @@ pub fn mean(b: &mut ProgramBuilder, x: ValueId, axes: &[u32]) -> Result<ValueId>
 }
 
 /// The variance over axes, which vanish: `sum(|x - mean|^2) / (n - ddof)` of n entries, real also for complex ones.
-/// `ddof` is 0 for a population and 1 for a sample; NaN where no entry is left.
+/// `ddof` is 0 for a population and 1 for a sample; NaN where no entry is left, and where one is infinite.
 ///
 /// # Errors
 /// When an axis does not exist or the dtype is not a float.
@@ -195,18 +215,19 @@ fn divided_by_size(b: &mut ProgramBuilder, x: ValueId, size: &SymDim) -> Result<
     b.div(x, size)
 }
 
-/// What to divide by before squaring: the largest modulus over axes if it is finite and above `least`, else 1. What
-/// is computed must not depend on it but by rounding: derivatives take it for a constant.
+/// What to divide by before squaring: the largest modulus over axes if it is finite, but at least `least` and a number
+/// that is not subnormal in a product with a few others. What is computed must not depend on it but by rounding:
+/// derivatives take it for a constant.
 fn unit(b: &mut ProgramBuilder, x: ValueId, axes: &[u32], least: f64) -> Result<ValueId> {
     let x = b.stop_gradient(x)?;
     let modulus = b.abs(x)?;
     let largest = b.max(modulus, axes)?;
     let finite = b.is_finite(largest)?;
-    let least = b.constant_like(largest, least)?;
+    let safe = if b.meta(largest).dtype == DType::F32 { 1e-30 } else { 1e-290 };
+    let least = b.constant_like(largest, least.max(safe))?;
     let above = b.compare(Comparison::Gt, largest, least)?;
     let usable = b.and(finite, above)?;
-    let one = b.constant_like(largest, 1.0)?;
-    b.select(usable, largest, one)
+    b.select(usable, largest, least)
 }
 
 fn in_units(b: &mut ProgramBuilder, x: ValueId, unit: ValueId, axes: &[u32]) -> Result<ValueId> {
@@ -216,7 +237,7 @@ fn in_units(b: &mut ProgramBuilder, x: ValueId, unit: ValueId, axes: &[u32]) -> 
 }
 
 /// `(x - mean) / sqrt(var + eps) gamma + beta` with the population variance over axes, which stay; `gamma` and `beta`
-/// have the shape of those axes (Ba, Kiros and Hinton 2016).
+/// have the shape of those axes (Ba, Kiros and Hinton 2016). NaN where an entry is infinite.
 ///
 /// # Errors
 /// When an axis does not exist, dtypes or shapes differ, or the dtype is not a real float.
@@ -237,12 +258,13 @@ pub fn layer_norm(
 }
 
 /// `x / sqrt(mean(x^2) + eps) gamma` over axes, which stay; `gamma` has the shape of those axes (Zhang and Sennrich
-/// 2019).
+/// 2019). Beside an infinite entry, which becomes NaN, the others are 0.
 ///
 /// # Errors
 /// When an axis does not exist, dtypes or shapes differ, or the dtype is not a real float.
 pub fn rms_norm(b: &mut ProgramBuilder, x: ValueId, gamma: Option<ValueId>, axes: &[u32], eps: f64) -> Result<ValueId> {
-    let unit = unit(b, x, axes, 1.0)?;
+    // neither the squares nor eps may leave the range of the dtype
+    let unit = unit(b, x, axes, eps.sqrt())?;
     let scaled = in_units(b, x, unit, axes)?;
     let square = mean_square(b, scaled, axes, 0)?;
     let eps = b.constant_like(unit, eps)?;
@@ -258,7 +280,8 @@ pub fn rms_norm(b: &mut ProgramBuilder, x: ValueId, gamma: Option<ValueId>, axes
     b.mul(normal, gamma)
 }
 
-/// `log(sum(e^x))` over axes, which vanish; `-inf` with gradient 0 where every entry is `-inf`.
+/// `log(sum(e^x))` over axes, which vanish; `-inf` with gradient 0 where every entry is `-inf`, `inf` with gradient NaN
+/// at the entries that are `inf`.
 ///
 /// # Errors
 /// When an axis does not exist or the dtype is not a real float.
@@ -283,7 +306,7 @@ pub fn logsumexp(b: &mut ProgramBuilder, x: ValueId, axes: &[u32]) -> Result<Val
     b.select(empty, none, sum)
 }
 
-/// `e^x / sum(e^x)` over axes, which stay.
+/// `e^x / sum(e^x)` over axes, which stay; NaN where the largest entry is infinite, also if all are `-inf`.
 ///
 /// # Errors
 /// When an axis does not exist or the dtype is not a real float.
@@ -320,10 +343,12 @@ pub fn masked_softmax(b: &mut ProgramBuilder, x: ValueId, mask: ValueId, axes: &
     let one = b.constant_like(total, 1.0)?;
     let total = b.select(empty, one, total)?;
     let total = expand(b, total, x, axes)?;
-    b.div(terms, total)
+    let shares = b.div(terms, total)?;
+    // 0 also beside a total that is NaN
+    b.select(mask, shares, zero)
 }
 
-/// `log(softmax(x))` over axes, which stay.
+/// `log(softmax(x))` over axes, which stay; NaN where the largest entry is infinite, also if all are `-inf`.
 ///
 /// # Errors
 /// When an axis does not exist or the dtype is not a real float.
@@ -362,12 +387,7 @@ pub fn expand(b: &mut ProgramBuilder, reduced: ValueId, like: ValueId, axes: &[u
 pub fn one_hot(b: &mut ProgramBuilder, indices: ValueId, depth: &SymDim, dtype: DType) -> Result<ValueId> {
     let meta = b.meta(indices).clone();
     if !meta.dtype.is_integer() {
-        return Err(Error::DType {
-            op: "one_hot".into(),
-            argument: "indices".into(),
-            expected: DTypeSet::INTEGER.to_string().into(),
-            actual: meta.dtype,
-        });
+        return Err(wrong_dtype("one_hot", "indices", DTypeSet::INTEGER, meta.dtype));
     }
     let rank = meta.rank() as u32;
     let shape: Vec<SymDim> = meta.shape.iter().chain([depth]).cloned().collect();
@@ -384,4 +404,8 @@ pub fn one_hot(b: &mut ProgramBuilder, indices: ValueId, depth: &SymDim, dtype: 
 /// When the axis does not exist or has extent 0.
 pub fn argmax(b: &mut ProgramBuilder, x: ValueId, axis: u32) -> Result<ValueId> {
     b.op(CoreOp::ArgMax { axis }, &[x])
+}
+
+fn wrong_dtype(op: &'static str, argument: &'static str, expected: DTypeSet, actual: DType) -> Error {
+    Error::DType { op: op.into(), argument: argument.into(), expected: expected.to_string().into(), actual }
 }

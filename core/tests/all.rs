@@ -3,6 +3,7 @@
 
 mod all {
     mod draw;
+    mod fingerprint;
     mod indexing;
     mod passes;
     mod program;

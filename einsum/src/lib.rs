@@ -8,6 +8,7 @@
 mod apply;
 mod cost;
 mod dot_general;
+mod flatten;
 mod notation;
 mod op;
 mod planning;

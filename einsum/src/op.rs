@@ -6,11 +6,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use tenferro_core::extension::{AliasDeclaration, EffectDeclaration, ExtensionOp, ShapeContext};
+use tenferro_core::extension::{AliasDeclaration, EffectDeclaration, ExtensionOp, ExtensionRef, ShapeContext};
 use tenferro_core::program::ValueMeta;
 use tenferro_core::shape::SymDim;
 use tenferro_core::{DType, DTypeSet, Error, Result};
 
+use crate::flatten;
 use crate::notation::{EinsumNotation, NotationError, SizeRule, bind_concrete, bind_symbolic};
 use crate::planning::EinsumOptimize;
 use crate::subscripts::{Letter, Subscripts, write_subscripts};
@@ -314,6 +315,11 @@ impl ExtensionOp for EinsumOp {
         };
         let shape: Vec<SymDim> = self.output.iter().filter_map(extent).collect();
         Ok(vec![ValueMeta::new(dtype, shape)])
+    }
+
+    fn absorb(&self, operand: usize, producer: &dyn ExtensionOp) -> Option<ExtensionRef> {
+        let inner = producer.as_any().downcast_ref()?;
+        flatten::absorb(self, operand, inner).map(Into::into)
     }
 
     fn fmt_payload(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

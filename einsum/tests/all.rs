@@ -5,6 +5,8 @@
 mod derivatives;
 #[path = "all/faults.rs"]
 mod faults;
+#[path = "all/flattening.rs"]
+mod flattening;
 #[path = "all/golden.rs"]
 mod golden;
 #[path = "all/interpreter.rs"]

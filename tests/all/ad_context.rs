@@ -158,3 +158,41 @@ fn absent_derivatives_are_told_from_zeros() {
     let results = Session::cpu().run(Arc::new(all), &reads).unwrap();
     assert_eq!(results.iter().map(|t| t.item::<f64>().unwrap()).collect::<Vec<_>>(), [1.0, 0.0, 0.0]);
 }
+
+#[test]
+fn many_directions_share_one_derivative_and_keep_their_order() {
+    // (x y, x + i64, y^2), which has two floating-point outputs around another.
+    let mut b = ProgramBuilder::new("three");
+    let n = b.size("n");
+    let [x, y] = ["x", "y"].map(|name| b.input(name, DType::F64, std::slice::from_ref(&n)).unwrap());
+    let product = b.mul(x, y).unwrap();
+    let whole = b.convert(x, DType::I64).unwrap();
+    let square = b.mul(y, y).unwrap();
+    let program = b.finish(&[(None, product), (None, whole), (None, square)]).unwrap();
+    let vector = |values: [f64; 2]| Tensor::from_vec_col_major([2], values.to_vec()).unwrap();
+    let numbers = |t: &Tensor| t.to_vec_col_major::<f64>().unwrap();
+    let (x, y) = (vector([2.0, 3.0]), vector([5.0, 7.0]));
+    let inputs = [(&x).into(), (&y).into()];
+    let (zero, one) = (vector([0.0, 0.0]), vector([1.0, 1.0]));
+    let ad = AdContext::new();
+    let session = &mut Session::cpu();
+
+    // Tangents in the order of `wrt`: of y, then of x.
+    let directions: [&[Tensor]; 3] =
+        [&[one.clone(), zero.clone()], &[zero.clone(), one.clone()], &[one.clone(), x.clone()]];
+    let tangents = session.jvp_many(&program, &[1, 0], &inputs, &directions, &ad).unwrap();
+    let tangents: Vec<Vec<_>> = tangents.iter().map(|list| list.iter().map(numbers).collect()).collect();
+    assert_eq!(tangents, [[[2.0, 3.0], [10.0, 14.0]], [[5.0, 7.0], [0.0, 0.0]], [[12.0, 24.0], [10.0, 14.0]]]);
+
+    let cotangents: [&[Tensor]; 2] = [&[one.clone(), zero.clone()], &[zero, one.clone()]];
+    let gradients = session.vjp_many(&program, &[1, 0], &inputs, &cotangents, &ad).unwrap();
+    let gradients: Vec<Vec<_>> = gradients.iter().map(|list| list.iter().map(numbers).collect()).collect();
+    assert_eq!(gradients, [[[2.0, 3.0], [5.0, 7.0]], [[10.0, 14.0], [0.0, 0.0]]]);
+    assert_eq!(ad.cache_stats().misses, 2);
+    assert!(session.jvp_many(&program, &[0], &inputs, &[], &ad).unwrap().is_empty());
+
+    let error = session.jvp_many(&program, &[1, 0], &inputs, &[&[x.clone(), one.clone()], &[one.clone()]], &ad);
+    assert_eq!(error.unwrap_err().to_string(), "jvp_many: `tangents` must be 2 in each list, but list 1 has 1");
+    let error = session.vjp_many(&program, &[0], &inputs, &[&[one]], &ad);
+    assert_eq!(error.unwrap_err().to_string(), "vjp_many: `cotangents` must be 2 in each list, but list 0 has 1");
+}

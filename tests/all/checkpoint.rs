@@ -180,6 +180,24 @@ fn tangent_of(program: &SemanticProgram) -> CoreResult<SemanticProgram> {
 }
 
 #[test]
+fn the_text_of_calls_and_their_derivatives_reads_back() {
+    let ad = context();
+    let network = network(checkpointed);
+    let jvp = ad::jvp(&network, &[0, 1], &ad).unwrap();
+    let vjp = ad::vjp(&network, &[0, 1], &ad).unwrap();
+    let hvp = ad::hvp(&network, &[0, 1], &ad).unwrap();
+    let third = ad::vjp(&hvp, &[0], &ad).unwrap();
+    for program in [network, jvp, vjp, hvp, third] {
+        let text = program.to_string();
+        let read = SemanticProgram::parse_with(&text, &[&einsum::EinsumPayloads]).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(read, program);
+        assert_eq!(read.to_string(), text);
+        // What stands between linearisation and transposition is gone.
+        assert!(!text.contains("tenferro.pullback"), "{text}");
+    }
+}
+
+#[test]
 fn calls_nest_and_have_several_results_of_any_dtype() {
     let mut b = ProgramBuilder::new("inner");
     let n = b.size("n");

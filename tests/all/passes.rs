@@ -8,7 +8,7 @@ use tenferro::einsum::EinsumPayloads;
 use tenferro::prelude::*;
 use tenferro::program::SemanticProgram;
 use tenferro::program::passes::{
-    CompilerOptions, common_subexpressions, compile, constant_folding, dead_code, identities,
+    CompilerOptions, common_subexpressions, compile, constant_folding, dead_code, flattening, identities,
 };
 
 tenferro! {
@@ -193,6 +193,46 @@ fn values_and_derivatives_stay() {
         ];
         assert_passes_keep(&program, &[0, 1], &inputs);
     }
+}
+
+#[test]
+fn flattening_keeps_values_and_derivatives_up_to_rounding() {
+    let body = |dtype: &str| {
+        format!(
+            "program f(x: {dtype}[n, m], y: {dtype}[m, k], z: {dtype}[k]) -> {dtype}[n] {{
+                %3 = tenferro.einsum.v1 \"ij,jk->ik\" x y : {dtype}[n, k]
+                %4 = tenferro.einsum.v1 \"ij,j->ij\" %3 z : {dtype}[n, k]
+                %5 = tenferro.einsum.v1 \"ij->i\" %4 : {dtype}[n]
+                return %5
+            }}"
+        )
+    };
+    let nested = parse(&body("f64"));
+    let flat = flattening::run(&nested).unwrap();
+    assert_eq!(flat.nodes().len(), 1);
+    let inputs = [numbers(&[4, 3], 1), numbers(&[3, 5], 2), numbers(&[5], 3)];
+    let seeded: Vec<Tensor> = inputs.iter().cloned().chain([numbers(&[4], 4)]).collect();
+    let vjp = |p| ad::vjp(p, &[0, 1, 2], &context()).unwrap();
+    for session in [&mut Session::reference(), &mut Session::cpu()] {
+        assert_close("flat", &run(session, &flat, &inputs), &run(session, &nested, &inputs));
+        let derivative = vjp(&nested);
+        let expected = run(session, &derivative, &seeded);
+        assert_close("flat, then derived", &run(session, &vjp(&flat), &seeded), &expected);
+        assert_close("derived, then flat", &run(session, &flattening::run(&derivative).unwrap(), &seeded), &expected);
+    }
+    // Integers wrap, which is exact in any order.
+    let nested = parse(&body("i32"));
+    let flat = flattening::run(&nested).unwrap();
+    let large = |shape: &[usize]| {
+        let entries = (0..shape.iter().product()).map(|i: usize| i32::MAX - 12_345 * i as i32).collect();
+        Tensor::from_vec_col_major(shape, entries).unwrap()
+    };
+    let inputs = [large(&[4, 3]), large(&[3, 5]), large(&[5])];
+    let reads: Vec<_> = inputs.iter().map(|t| t.into()).collect();
+    let of = |p: &SemanticProgram| {
+        Session::cpu().run(Arc::new(p.clone()), &reads).unwrap()[0].to_vec_col_major::<i32>().unwrap()
+    };
+    assert_eq!(of(&flat), of(&nested));
 }
 
 #[test]

@@ -17,7 +17,7 @@ use tenferro_testing::golden::{own_records, records};
 
 use super::op_derivatives;
 
-type Shapes = &'static [&'static [usize]];
+pub type Shapes = &'static [&'static [usize]];
 
 const NONE: Shapes = &[];
 const ONE: Shapes = &[&[2, 3]];
@@ -28,7 +28,7 @@ const SQUARE: Shapes = &[&[3, 3]];
 /// One of each operation with the shapes of its operands. An operation that is missing here does not compile.
 macro_rules! operations {
     ($($pattern:pat => $op:expr, $shapes:expr;)*) => {
-        fn operations() -> Vec<(CoreOp, Shapes)> {
+        pub fn operations() -> Vec<(CoreOp, Shapes)> {
             use CoreOp::*;
             vec![$(($op, $shapes)),*]
         }
@@ -127,7 +127,7 @@ fn dims(extents: &[i64]) -> std::borrow::Cow<'static, [SymDim]> {
 }
 
 /// The program of one operation on data operands of a dtype.
-fn program(op: &CoreOp, shapes: Shapes, dtype: DType) -> tenferro_core::Result<SemanticProgram> {
+pub fn program(op: &CoreOp, shapes: Shapes, dtype: DType) -> tenferro_core::Result<SemanticProgram> {
     let mut b = ProgramBuilder::new(op.name());
     let mut operands = Vec::new();
     for (i, shape) in shapes.iter().enumerate() {

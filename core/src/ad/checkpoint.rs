@@ -15,7 +15,7 @@ use crate::program::{CopySizes, Op, ProgramBuilder, SemanticProgram, SizeNames, 
 ///
 /// The call is one operation of the program; its derivatives are calls of the same kind. It becomes the operations
 /// of `program` when it is [expanded](expand_checkpoints) for execution, where it shares none with its surroundings.
-/// Its text form names the program only; an expanded program can be read back.
+/// Its text form holds that of `program`.
 ///
 /// # Errors
 /// As [`ProgramBuilder::call`]; and when `program` has side effects, or an output whose shape depends on a size that it
@@ -44,13 +44,7 @@ pub fn checkpoint(
     program: impl Into<Arc<SemanticProgram>>,
     arguments: &[ValueId],
 ) -> Result<Vec<ValueId>> {
-    let program = program.into();
-    let effectful = |op: &Op| matches!(op, Op::Extension(op) if op.effects() != EffectDeclaration::Declared(&[]));
-    if let Some(node) = program.nodes().iter().find(|node| effectful(&node.op)) {
-        let message = format!("computes `{}`, whose effects would happen twice", node.op.name());
-        return Err(Error::argument("checkpoint", program.name().to_string(), message));
-    }
-    b.extension(Checkpoint { program }, arguments)
+    b.extension(Checkpoint::new(program.into())?, arguments)
 }
 
 /// The program with every [checkpointed](checkpoint) call replaced by the operations it stands for, `None` if there
@@ -93,11 +87,24 @@ fn as_checkpoint(op: &Op) -> Option<&Checkpoint> {
 
 /// The payload: the program that is called.
 #[derive(Debug)]
-pub(super) struct Checkpoint {
+pub(crate) struct Checkpoint {
     program: Arc<SemanticProgram>,
 }
 
 impl Checkpoint {
+    /// The family of checkpointed calls.
+    pub const FAMILY_ID: &str = "tenferro.checkpoint.v1";
+
+    /// A call of this program, which must have no side effects.
+    pub fn new(program: Arc<SemanticProgram>) -> Result<Self> {
+        let effectful = |op: &Op| matches!(op, Op::Extension(op) if op.effects() != EffectDeclaration::Declared(&[]));
+        if let Some(node) = program.nodes().iter().find(|node| effectful(&node.op)) {
+            let message = format!("computes `{}`, whose effects would happen twice", node.op.name());
+            return Err(Error::argument("checkpoint", program.name().to_string(), message));
+        }
+        Ok(Self { program })
+    }
+
     /// The tangents of the results: a call of the program's forward mode.
     pub fn push_forward(
         &self,
@@ -145,7 +152,7 @@ impl Checkpoint {
 
 impl ExtensionOp for Checkpoint {
     fn family_id(&self) -> &'static str {
-        "tenferro.checkpoint.v1"
+        Self::FAMILY_ID
     }
     fn payload_hash(&self, state: &mut dyn Hasher) {
         state.write_u128(self.program.fingerprint().0);
@@ -185,6 +192,8 @@ impl ExtensionOp for Checkpoint {
         Ok((0..self.output_count()).map(|i| of_call(self.program.output_meta(i))).collect())
     }
     fn fmt_payload(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}#{}", self.program.name(), self.program.fingerprint())
+        // Names and reasons are escaped, so every line of the text is its own.
+        let text = self.program.to_string();
+        f.write_str(&text.trim_end().replace('\n', "\n  "))
     }
 }

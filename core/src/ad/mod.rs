@@ -14,6 +14,7 @@ mod rules;
 mod transforms;
 mod transpose;
 
+pub(crate) use checkpoint::Checkpoint;
 pub use checkpoint::{checkpoint, expand_checkpoints};
 pub use context::{AdContext, AdContextBuilder, Provenance, Transform, TransformCacheStats};
 pub use residual::{PrimalVjpRequest, ResidualSpec};

@@ -10,6 +10,8 @@ use crate::shape::{SymDim, never_negative};
 /// becomes a [`Guard`] of the program, tested when inputs arrive.
 pub struct ShapeContext<'a> {
     op: &'a str,
+    /// The names of the operands, where they have any.
+    operands: &'a [&'a str],
     inputs: &'a [&'a ValueMeta],
     names: SizeNames<'a>,
     guards: Vec<Guard>,
@@ -18,13 +20,13 @@ pub struct ShapeContext<'a> {
 }
 
 impl<'a> ShapeContext<'a> {
-    pub(crate) fn new(op: &'a str, inputs: &'a [&'a ValueMeta], names: SizeNames<'a>) -> Self {
-        Self { op, inputs, names, guards: Vec::new(), stated: false }
+    pub(crate) fn new(op: &'a str, operands: &'a [&'a str], inputs: &'a [&'a ValueMeta], names: SizeNames<'a>) -> Self {
+        Self { op, operands, inputs, names, guards: Vec::new(), stated: false }
     }
 
     /// What a program states itself, or of the arguments of a call.
     pub(crate) fn of_program(program: &'a str, inputs: &'a [&'a ValueMeta], names: SizeNames<'a>) -> Self {
-        Self { stated: true, ..Self::new(program, inputs, names) }
+        Self { stated: true, ..Self::new(program, &[], inputs, names) }
     }
 
     pub(crate) fn into_guards(self) -> Vec<Guard> {
@@ -46,9 +48,24 @@ impl<'a> ShapeContext<'a> {
         self.inputs[i]
     }
 
+    /// The name of operand `i` in messages.
+    pub fn operand(&self, i: usize) -> String {
+        self.operands.get(i).map_or_else(|| format!("operand {i}"), ToString::to_string)
+    }
+
     /// The shape of operand `i` as text, `[n, 3]`.
     pub fn shape_text(&self, i: usize) -> String {
-        self.names.shape(&self.inputs[i].shape)
+        self.dims_text(&self.inputs[i].shape)
+    }
+
+    /// Extents as text, `[n, 3]`.
+    pub fn dims_text(&self, dims: &[SymDim]) -> String {
+        self.names.shape(dims)
+    }
+
+    /// That operand `i` has a shape which does not fit.
+    pub fn shape_error(&self, i: usize, expected: impl Into<String>) -> Error {
+        Error::shape(self.op.to_string(), self.operand(i), expected, self.shape_text(i))
     }
 
     /// Requires all operands to have one shape.
@@ -61,8 +78,7 @@ impl<'a> ShapeContext<'a> {
             let first = &inputs[0].shape;
             let pairs = || first.iter().zip(other.shape.iter());
             if first.len() != other.shape.len() || pairs().any(|(a, b)| never_equal(a, b)) {
-                let argument = format!("operand {i}");
-                return Err(Error::shape(self.op.to_string(), argument, self.shape_text(0), self.shape_text(i)));
+                return Err(self.shape_error(i, format!("{}, as `{}`", self.shape_text(0), self.operand(0))));
             }
             for (a, b) in pairs() {
                 self.require_equal(a, b, "extents of elementwise operands")?;
@@ -105,7 +121,11 @@ impl<'a> ShapeContext<'a> {
     ) -> Result<()> {
         let names = self.names;
         possible.ok_or_else(|| {
-            let message = format!("must satisfy {} {} {}", names.dim(lhs), relation.symbol(), names.dim(rhs));
+            let mut message = format!("must satisfy {} {} {}", names.dim(lhs), relation.symbol(), names.dim(rhs));
+            for i in 0..if self.stated { 0 } else { self.inputs.len() } {
+                let (separator, operand) = (if i == 0 { "; " } else { ", " }, self.operand(i));
+                message += &format!("{separator}`{operand}` is {}", self.shape_text(i));
+            }
             Error::argument(self.op.to_string(), reason.to_string(), message)
         })?;
         let reason = if self.stated { reason.to_string() } else { format!("`{}` ({reason})", self.op) }.into();

@@ -39,6 +39,16 @@ pub trait ExtensionOp: Debug + Send + Sync + 'static {
     /// # Errors
     /// When the operands do not fit; the message names operation, operand and both shapes.
     fn infer_output_meta(&self, ctx: &mut ShapeContext<'_>) -> Result<Vec<ValueMeta>>;
+    /// One operation in place of two: what computes this operation's results when its operand `operand` is the only
+    /// result of `producer`. Its operands are this operation's, with those of `producer` in the place of `operand`.
+    ///
+    /// `None`, the default, where there is no such operation. It must accept all operands that the two accept, and its
+    /// results must be theirs up to rounding. Only the pass [`flattening`](crate::program::passes::flattening) asks,
+    /// of operations without effects.
+    fn absorb(&self, operand: usize, producer: &dyn ExtensionOp) -> Option<ExtensionRef> {
+        let _ = (operand, producer);
+        None
+    }
     /// The attributes in the text form of a program, as `"ij,jk->ik"`.
     fn fmt_payload(&self, f: &mut Formatter<'_>) -> fmt::Result;
 }

@@ -5,7 +5,7 @@ use super::movement::linear_in_data;
 use super::row::{Derivative, OpClass, OutputDType, Row, Transpose};
 use super::{Comparison, CoreOp};
 use crate::dtype::{DType, DTypeSet};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::extension::ShapeContext;
 use crate::program::{ValueId, ValueMeta};
 use crate::shape::SymDim;
@@ -86,8 +86,7 @@ fn gather(op: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
     let (x, indices) = (&ctx.input(0).shape, &ctx.input(1).shape);
     check_axes(name, &[axis], x.len())?;
     if indices.len() != x.len() {
-        let expected = format!("{} but along axis {axis}", ctx.shape_text(0));
-        return Err(Error::shape(name, "indices", expected, ctx.shape_text(1)));
+        return Err(ctx.shape_error(1, format!("{} but along axis {axis}", ctx.shape_text(0))));
     }
     for (d, (a, b)) in x.iter().zip(indices.iter()).enumerate() {
         if d != axis as usize {
@@ -101,7 +100,7 @@ fn scatter(op: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
     let indices = gather(op, ctx)?;
     let updates = &ctx.input(2).shape;
     if updates.len() != indices.len() {
-        return Err(Error::shape(op.name(), "updates", ctx.shape_text(1), ctx.shape_text(2)));
+        return Err(ctx.shape_error(2, format!("{}, as `indices`", ctx.shape_text(1))));
     }
     for (a, b) in indices.iter().zip(updates.iter()) {
         ctx.require_equal(a, b, "extents of indices and updates")?;
@@ -110,11 +109,11 @@ fn scatter(op: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
 }
 
 /// Operand `i` holds one start for each axis of x, and a part of these extents fits.
-fn check_part(op: &CoreOp, i: usize, sizes: &[SymDim], ctx: &mut ShapeContext<'_>) -> Result<()> {
+fn check_part(i: usize, sizes: &[SymDim], ctx: &mut ShapeContext<'_>) -> Result<()> {
     let (x, starts) = (&ctx.input(0).shape, &ctx.input(i).shape);
     let rank = SymDim::from(x.len());
     let [count] = &**starts else {
-        return Err(Error::shape(op.name(), "starts", format!("[{rank}]"), ctx.shape_text(i)));
+        return Err(ctx.shape_error(i, format!("[{rank}]")));
     };
     ctx.require_equal(count, &rank, "number of starts and of axes")?;
     for (size, extent) in sizes.iter().zip(x.iter()) {
@@ -126,18 +125,17 @@ fn check_part(op: &CoreOp, i: usize, sizes: &[SymDim], ctx: &mut ShapeContext<'_
 
 fn dynamic_slice(op: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
     let CoreOp::DynamicSlice { sizes } = op else { return Ok(Vec::new()) };
-    check_count(op.name(), "sizes", sizes.len(), ctx.input(0).shape.len())?;
-    check_part(op, 1, sizes, ctx)?;
+    check_count("sizes", sizes.len(), ctx)?;
+    check_part(1, sizes, ctx)?;
     Ok(sizes.to_vec())
 }
 
-fn dynamic_update_slice(op: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
+fn dynamic_update_slice(_: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
     let (x, update) = (&ctx.input(0).shape, &ctx.input(1).shape);
     if update.len() != x.len() {
-        let expected = format!("at most {}", ctx.shape_text(0));
-        return Err(Error::shape(op.name(), "update", expected, ctx.shape_text(1)));
+        return Err(ctx.shape_error(1, format!("at most {}", ctx.shape_text(0))));
     }
-    check_part(op, 2, update, ctx)?;
+    check_part(2, update, ctx)?;
     Ok(x.to_vec())
 }
 

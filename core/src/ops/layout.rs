@@ -94,17 +94,18 @@ pub(super) fn check_axes(op: &'static str, axes: &[u32], rank: usize) -> Result<
     Ok(())
 }
 
-pub(super) fn check_count(op: &'static str, argument: &'static str, actual: usize, rank: usize) -> Result<()> {
-    if actual == rank {
-        return Ok(());
+/// The attribute `list` has one entry for each axis of the first operand.
+pub(super) fn check_count(list: &'static str, count: usize, ctx: &ShapeContext<'_>) -> Result<()> {
+    match count == ctx.input(0).rank() {
+        true => Ok(()),
+        false => Err(ctx.shape_error(0, format!("an axis for each entry of `{list}`, which has {count}"))),
     }
-    Err(Error::argument(op, argument, format!("needs one entry for each of {rank} axes, not {actual}")))
 }
 
 fn transpose(op: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
     let CoreOp::Transpose { axes } = op else { return Ok(Vec::new()) };
     let shape = &ctx.input(0).shape;
-    check_count("transpose", "axes", axes.len(), shape.len())?;
+    check_count("axes", axes.len(), ctx)?;
     check_axes("transpose", axes, shape.len())?;
     Ok(axes.iter().map(|&a| shape[a as usize].clone()).collect())
 }
@@ -113,18 +114,21 @@ fn reshape(op: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
     let CoreOp::Reshape { shape } = op else { return Ok(Vec::new()) };
     let count = |dims: &[SymDim]| dims.iter().fold(SymDim::constant(1), |n, d| &n * d);
     let (from, to) = (count(&ctx.input(0).shape), count(shape));
-    ctx.require_equal(&from, &to, "number of entries before and after reshape")?;
+    ctx.require_equal(&from, &to, "number of entries before and after reshape")
+        .map_err(|_| ctx.shape_error(0, format!("as many entries as {} has", ctx.dims_text(shape))))?;
     Ok(shape.to_vec())
 }
 
 fn broadcast_in_dim(op: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
     let CoreOp::BroadcastInDim { shape, axes } = op else { return Ok(Vec::new()) };
     let from = ctx.input(0).shape.clone();
-    check_count("broadcast_in_dim", "axes", axes.len(), from.len())?;
+    check_count("axes", axes.len(), ctx)?;
     check_axes("broadcast_in_dim", axes, shape.len())?;
     for (dim, &axis) in from.iter().zip(axes.iter()) {
         if dim.as_const() != Some(1) {
-            ctx.require_equal(dim, &shape[axis as usize], "extent of a broadcast axis")?;
+            ctx.require_equal(dim, &shape[axis as usize], "extent of a broadcast axis").map_err(|_| {
+                ctx.shape_error(0, format!("extents 1 or those of {} on its axes {axes:?}", ctx.dims_text(shape)))
+            })?;
         }
     }
     Ok(shape.to_vec())
@@ -160,9 +164,9 @@ fn broadcast_transpose(t: &mut Transpose<'_>) -> Cotangents {
 fn slice(op: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
     let CoreOp::Slice { start, limit, stride } = op else { return Ok(Vec::new()) };
     let shape = ctx.input(0).shape.clone();
-    check_count("slice", "start", start.len(), shape.len())?;
-    check_count("slice", "limit", limit.len(), shape.len())?;
-    check_count("slice", "stride", stride.len(), shape.len())?;
+    check_count("start", start.len(), ctx)?;
+    check_count("limit", limit.len(), ctx)?;
+    check_count("stride", stride.len(), ctx)?;
     let mut out = Vec::with_capacity(shape.len());
     for (axis, dim) in shape.iter().enumerate() {
         let step = stride[axis];

@@ -4,7 +4,7 @@ use super::CoreOp;
 use super::layout::{check_axes, check_count};
 use super::row::{Derivative, Linearize, OpClass, OutputDType, Row, Transpose};
 use crate::dtype::{DType, DTypeSet, ScalarValue};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::extension::ShapeContext;
 use crate::program::{ValueId, ValueMeta};
 use crate::shape::SymDim;
@@ -67,7 +67,7 @@ pub(super) const TRIU: Row = Row {
 fn embed_diag(_: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
     let mut shape = ctx.input(0).shape.to_vec();
     let Some(last) = shape.last().cloned() else {
-        return Err(Error::argument("embed_diag", "x", "needs at least one axis, but this is a scalar"));
+        return Err(ctx.shape_error(0, "at least one axis"));
     };
     shape.push(last);
     Ok(shape)
@@ -84,11 +84,11 @@ fn pad(op: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
     let CoreOp::Pad { low, high, interior } = op else { return Ok(Vec::new()) };
     let shape = ctx.input(0).shape.clone();
     if !ctx.input(1).shape.is_empty() {
-        return Err(Error::argument("pad", "value", format!("must be a scalar, not {}", ctx.shape_text(1))));
+        return Err(ctx.shape_error(1, "[], a scalar"));
     }
-    check_count("pad", "low", low.len(), shape.len())?;
-    check_count("pad", "high", high.len(), shape.len())?;
-    check_count("pad", "interior", interior.len(), shape.len())?;
+    check_count("low", low.len(), ctx)?;
+    check_count("high", high.len(), ctx)?;
+    check_count("interior", interior.len(), ctx)?;
     let mut out = Vec::with_capacity(shape.len());
     for (axis, dim) in shape.iter().enumerate() {
         let extent = padded_extent(dim, &low[axis], &high[axis], interior[axis]);
@@ -162,7 +162,7 @@ fn concatenate(op: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
     for i in 1..ctx.input_count() {
         let other = ctx.input(i).shape.clone();
         if other.len() != shape.len() {
-            return Err(Error::shape("concatenate", format!("operand {i}"), ctx.shape_text(0), ctx.shape_text(i)));
+            return Err(ctx.shape_error(i, format!("{} but along axis {axis}", ctx.shape_text(0))));
         }
         for (d, dim) in other.iter().enumerate() {
             if d == *axis as usize {

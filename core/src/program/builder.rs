@@ -300,7 +300,11 @@ pub(super) fn is_pure(op: &Op) -> bool {
 
 /// Dtypes and shapes of an operation's results, and the conditions that could not be decided.
 pub(super) fn infer(op: &Op, inputs: &[&ValueMeta], names: SizeNames<'_>) -> Result<(Vec<ValueMeta>, Vec<Guard>)> {
-    let mut ctx = ShapeContext::new(op.name(), inputs, names);
+    let operands = match op {
+        Op::Core(op) => op.row().operands,
+        Op::Extension(_) => &[],
+    };
+    let mut ctx = ShapeContext::new(op.name(), operands, inputs, names);
     let outputs = match op {
         Op::Core(op) => {
             check_operands(op, inputs)?;

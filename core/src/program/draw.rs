@@ -93,9 +93,11 @@ impl SemanticProgram {
         pen.finish()
     }
 
-    /// Name and attributes, then dtype and shape of each result.
+    /// Name and attributes, of a program among these the first line, then dtype and shape of each result.
     fn node_label(&self, node: &Node, names: SizeNames<'_>) -> Vec<String> {
-        let mut lines = vec![format!("{}{}", node.op.name(), self.attributes(node))];
+        let attributes = self.attributes(node);
+        let attributes = attributes.lines().next().unwrap_or_default().trim_end_matches(" {");
+        let mut lines = vec![format!("{}{attributes}", node.op.name())];
         lines.extend(node.outputs().map(|output| names.meta(self.meta(output))));
         lines
     }

@@ -1,10 +1,7 @@
 //! The 128-bit structural fingerprint of a program.
 //!
-//! SipHash-1-3 with 128-bit output (Aumasson and Bernstein 2012) under a fixed key, over where sizes are read, dtypes,
-//! shapes, operations, operands, guards and outputs, but no name. A size of an axis is fed as input, axis, scale and
-//! offset, one of a value as `u32::MAX`, value and bound. Integers are fed little-endian with `usize` as 64 bits, so the
-//! fingerprint is the same in every process and on every little-endian platform; it may change between versions of
-//! tenferro.
+//! SipHash-1-3 with 128-bit output (Aumasson and Bernstein 2012) under a fixed key. Integers are fed little-endian with
+//! `usize` as 64 bits.
 
 use std::fmt::{self, Display, Formatter};
 use std::hash::{Hash, Hasher};
@@ -14,6 +11,15 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 use super::{SemanticProgram, SizeBinding};
 
 /// A structural fingerprint: equal for programs of equal structure, however they were made.
+///
+/// It covers, in this order: for each size the axis that binds it, its factor and offset, or `u32::MAX`, the value that it
+/// is read off and its bound; the number of inputs; dtype and shape of every value; every operation with its attributes (constants by their bits, of an extension the family id and
+/// what [`payload_hash`](crate::extension::ExtensionOp::payload_hash) feeds) and operands; the conditions of the
+/// guards; the values that are returned. It covers no name, be it of the program, a size, an input or an output, and no
+/// reason of a guard. The order of operations counts.
+///
+/// The value is the same in every process and on every little-endian platform, so it may be stored; another version of
+/// tenferro may give another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fingerprint(pub u128);
 

@@ -108,23 +108,22 @@ impl ProgramBuilder {
     }
 
     /// The entries whose index on `axis_b` is that on `axis_a` plus `offset`; both axes vanish, the diagonal is the
-    /// new last axis.
+    /// new last axis. Beyond extents that are known it is empty; those that are not must reach it, so that the extent
+    /// of the diagonal stays `n - offset`.
     ///
     /// # Errors
-    /// When an axis does not exist or the offset is beyond its extent.
+    /// When an axis does not exist.
     pub fn extract_diag(&mut self, x: ValueId, axis_a: u32, axis_b: u32, offset: i64) -> Result<ValueId> {
         let diagonal = CoreOp::ExtractDiag { axis_a, axis_b };
         let shape = self.meta(x).shape.to_vec();
         let (Some(rows), Some(columns)) = (shape.get(axis_a as usize), shape.get(axis_b as usize)) else {
             return self.op(diagonal, &[x]);
         };
-        // The square in which the diagonal is the main one.
-        let (down, right) = (SymDim::constant(offset.saturating_neg().max(0)), SymDim::constant(offset.max(0)));
+        // The square in which the diagonal is the main one, within the extents.
+        let within = |start: i64, extent: &SymDim| start.max(0).min(extent.as_const().unwrap_or(i64::MAX)).into();
+        let down: SymDim = within(offset.saturating_neg(), rows);
+        let right: SymDim = within(offset, columns);
         let length = (rows - &down).minimum(&(columns - &right));
-        if length.as_const().is_some_and(|length| length < 0) {
-            let message = format!("is {offset}, beyond the extents of axes {axis_a} and {axis_b}");
-            return Err(Error::argument("extract_diag", "offset", message));
-        }
         let mut start = vec![SymDim::constant(0); shape.len()];
         let mut limit = shape.clone();
         for (axis, begin) in [(axis_a, down), (axis_b, right)] {

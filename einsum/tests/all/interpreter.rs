@@ -1,5 +1,6 @@
 //! Runs the programs that the rules write: einsums and the few core operations around them.
 
+use tenferro_core::dtype::ScalarValue;
 use tenferro_core::ops::CoreOp;
 use tenferro_core::program::{Op, SemanticProgram};
 use tenferro_einsum::{EinsumOp, EinsumOptimize, Subscripts};
@@ -20,7 +21,10 @@ pub fn run(program: &SemanticProgram, inputs: &[&Array]) -> Vec<Array> {
                 let shapes: Vec<&[usize]> = operands.iter().map(|operand| operand.shape.as_slice()).collect();
                 follow(op, &op.tree(&shapes).unwrap(), &operands)
             }
-            Op::Core(CoreOp::Constant(value)) => Array::new(&[], &[format!("{value}").parse().unwrap()]),
+            Op::Core(CoreOp::Constant(value)) => Array::from_fn(&[], |_| match *value {
+                ScalarValue::C64(z) => z,
+                value => format!("{value}").parse::<f64>().unwrap().into(),
+            }),
             Op::Core(CoreOp::Add) => elementwise(&operands, |x| x[0] + x[1]),
             Op::Core(CoreOp::Mul) => elementwise(&operands, |x| x[0] * x[1]),
             Op::Core(CoreOp::Conj) => elementwise(&operands, |x| x[0].conj()),

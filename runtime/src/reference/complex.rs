@@ -236,7 +236,11 @@ pub(super) fn sqrt(z: Complex64) -> Complex64 {
     if x >= 0.0 { c(root, other.copysign(y)) } else { c(other, root.copysign(y)) }
 }
 
-/// `e^(b log a)`; `0^b` is 0 where the real part of `b` is positive, and 1 for `b = 0`.
+/// The largest whole exponent for which products are no less exact than the logarithm.
+const PRODUCTS: f64 = 64.0;
+
+/// `e^(b log a)`, for small whole `b` as products, so that `a^1` is `a` and `a^2` is `a * a`; `0^b` is 0 where the real
+/// part of `b` is positive, and 1 for `b = 0`.
 pub(super) fn pow(a: Complex64, b: Complex64) -> Complex64 {
     if b == Complex64::ZERO {
         return Complex64::ONE;
@@ -247,6 +251,14 @@ pub(super) fn pow(a: Complex64, b: Complex64) -> Complex64 {
             re if re < 0.0 && b.im == 0.0 => c(f64::INFINITY, 0.0),
             _ => c(f64::NAN, f64::NAN),
         };
+    }
+    if b.im == 0.0 && b.re.fract() == 0.0 && b.re.abs() <= PRODUCTS {
+        let power = a.powu(b.re.abs() as u32);
+        let power = if b.re < 0.0 { div(Complex64::ONE, power) } else { power };
+        // Where parts overflow the logarithm still tells 0 from infinity.
+        if power.is_finite() {
+            return power;
+        }
     }
     let log = log(a);
     let exponent = c(b.re * log.re - b.im * log.im, b.re * log.im + b.im * log.re);
@@ -303,6 +315,23 @@ mod tests {
         close(acos(c(2.0, 0.0)), c(0.0, -1.3169578969248166), 1e-15);
         close(atan(c(0.0, 2.0)), c(FRAC_PI_2, 0.5493061443340549), 1e-15);
         close(atan(c(-0.0, 2.0)), c(-FRAC_PI_2, 0.5493061443340549), 1e-15);
+    }
+
+    #[test]
+    fn whole_powers_are_products() {
+        for z in [c(3.0, 4.0), c(-1.5, 0.25), c(0.0, 1.0), c(1e-3, -7.0), c(1e150, 1e140)] {
+            assert_eq!(pow(z, c(1.0, 0.0)), z);
+            assert_eq!(pow(z, c(2.0, 0.0)), z * z);
+            assert_eq!(pow(z, c(-1.0, 0.0)), div(c(1.0, 0.0), z));
+            close(pow(z, c(-2.0, 0.0)) * (z * z), c(1.0, 0.0), 1e-15);
+        }
+        assert_eq!(pow(c(0.0, 1.0), c(3.0, 0.0)), c(0.0, -1.0));
+        assert_eq!(pow(c(1.0, 1.0), c(64.0, 0.0)), c(2f64.powi(32), 0.0));
+        // Beyond the range, and beside the whole numbers.
+        assert_eq!(pow(c(1e200, 1e200), c(-2.0, 0.0)).norm(), 0.0);
+        assert!(pow(c(1e200, 1e200), c(3.0, 0.0)).norm().is_infinite());
+        close(pow(c(3.0, 4.0), c(65.0, 0.0)), pow(c(3.0, 4.0), c(64.0, 0.0)) * c(3.0, 4.0), 1e-13);
+        close(pow(c(3.0, 4.0), c(0.5, 0.0)), c(2.0, 1.0), 1e-15);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! type      := dtype ("[" extent ("," extent)* "]")?
 //! guard     := "guard" extent ("==" | "<=") extent "," string
 //! node      := (result ("," result)* "=")? op attributes operand* ":" (type ("," type)*)?
+//!              where the attributes of a checkpointed call are the program that it calls
 //! result    := "%" number
 //! operand   := result | name
 //! return    := "return" (operand ("," operand)*)?
@@ -36,7 +37,9 @@ use super::builder::infer;
 use super::{
     Fingerprint, Guard, Input, Node, Op, Output, Relation, SemanticProgram, Size, SizeNames, ValueId, ValueMeta,
 };
+use crate::ad::Checkpoint;
 use crate::dtype::{DType, ScalarValue};
+use crate::extension::ExtensionRef;
 use crate::ops::{Axes, Comparison, Dims};
 use crate::shape::SymDim;
 use cursor::Cursor;
@@ -51,6 +54,8 @@ type Result<T, E = ParseError> = std::result::Result<T, E>;
 
 /// The largest rank, and the longest list of an attribute.
 const RANK: usize = 64;
+/// How many programs a program may stand in.
+const DEPTH: usize = 64;
 /// The largest number of operands, of results, and of terms in the product of the extents of a shape.
 const COUNT: usize = 4096;
 
@@ -58,8 +63,8 @@ impl SemanticProgram {
     /// Reads the text form of a program that has no extension; [`parse_with`](Self::parse_with) reads others.
     ///
     /// `SemanticProgram::parse(&p.to_string())` is `p`, to the bits of its constants. The time is proportional to the
-    /// length of the text. Ranks over 64, nodes of over 64 results or 4096 operands, and extents of over 256 factors are
-    /// refused.
+    /// length of the text. Ranks over 64, nodes of over 64 results or 4096 operands, extents of over 256 factors, and
+    /// checkpointed programs within over 64 others are refused.
     ///
     /// # Errors
     /// A text that is no program or whose types or shapes do not fit, with the place.
@@ -90,19 +95,13 @@ impl SemanticProgram {
     /// # Errors
     /// As [`parse`](Self::parse), and for an extension of another family.
     pub fn parse_with(text: &str, families: &[&dyn PayloadParser]) -> Result<Self> {
-        let mut parser = Parser {
-            cursor: Cursor { source: text, at: 0 },
-            families,
-            sizes: SizeTable::default(),
-            size_table: Vec::new(),
-            unread: VecDeque::new(),
-            values: Vec::new(),
-            inputs: HashMap::new(),
-            results: HashMap::new(),
-            guards: Vec::new(),
-            stated: HashSet::new(),
-        };
-        parser.program()
+        let mut parser = Parser::new(Cursor { source: text, at: 0 }, families, 0);
+        let program = parser.program()?;
+        parser.cursor.skip();
+        match parser.cursor.rest() {
+            "" => Ok(program),
+            _ => Err(parser.cursor.expected("the end of the text")),
+        }
     }
 }
 
@@ -116,6 +115,8 @@ impl FromStr for SemanticProgram {
 struct Parser<'a> {
     cursor: Cursor<'a>,
     families: &'a [&'a dyn PayloadParser],
+    /// How many programs this one stands in.
+    depth: usize,
     sizes: SizeTable,
     size_table: Vec<Size>,
     /// The sizes, the last of the table, whose values are not read yet.
@@ -128,7 +129,23 @@ struct Parser<'a> {
     stated: HashSet<(SymDim, Relation, SymDim)>,
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
+    fn new(cursor: Cursor<'a>, families: &'a [&'a dyn PayloadParser], depth: usize) -> Self {
+        Self {
+            cursor,
+            families,
+            depth,
+            sizes: SizeTable::default(),
+            size_table: Vec::new(),
+            unread: VecDeque::new(),
+            values: Vec::new(),
+            inputs: HashMap::new(),
+            results: HashMap::new(),
+            guards: Vec::new(),
+            stated: HashSet::new(),
+        }
+    }
+
     fn program(&mut self) -> Result<SemanticProgram> {
         self.cursor.keyword("program")?;
         let name = self.cursor.name("the name of the program")?;
@@ -158,10 +175,6 @@ impl Parser<'_> {
         };
         self.all_sizes_read()?;
         self.cursor.expect("}")?;
-        self.cursor.skip();
-        if !self.cursor.rest().is_empty() {
-            return Err(self.cursor.expected("the end of the text"));
-        }
         let mut program = SemanticProgram {
             name: name.into(),
             sizes: std::mem::take(&mut self.size_table).into(),
@@ -369,6 +382,27 @@ impl Parser<'_> {
         span: &Range<usize>,
         results: &[u32],
     ) -> Result<(Op, Vec<ValueId>, Vec<Typed>)> {
+        let op = if name == Checkpoint::FAMILY_ID { self.checkpoint(span)? } else { self.payload(name, span)? };
+        let inputs = self.operands()?;
+        let types = if results.is_empty() { Vec::new() } else { self.types()? };
+        Ok((Op::Extension(op), inputs, types))
+    }
+
+    /// The program that is called.
+    fn checkpoint(&mut self, span: &Range<usize>) -> Result<ExtensionRef> {
+        if self.depth == DEPTH {
+            return Err(self.cursor.error(span.clone(), format!("a program stands in at most {DEPTH} others")));
+        }
+        let cursor = Cursor { source: self.cursor.source, at: self.cursor.at };
+        let mut callee = Parser::new(cursor, self.families, self.depth + 1);
+        let program = callee.program()?;
+        self.cursor.at = callee.cursor.at;
+        let call = Checkpoint::new(program.into()).map_err(|e| self.cursor.error(span.clone(), e.to_string()))?;
+        Ok(call.into())
+    }
+
+    /// What the parser of the family reads off the line.
+    fn payload(&mut self, name: &str, span: &Range<usize>) -> Result<ExtensionRef> {
         let Some(family) = self.families.iter().find(|f| f.family_id() == name) else {
             return Err(self.cursor.error(span.clone(), format!("no parser of the family `{name}` was given")));
         };
@@ -387,9 +421,7 @@ impl Parser<'_> {
             return Err(self.cursor.error(span.clone(), message));
         }
         self.cursor.at = start + length;
-        let inputs = self.operands()?;
-        let types = if results.is_empty() { Vec::new() } else { self.types()? };
-        Ok((Op::Extension(op), inputs, types))
+        Ok(op)
     }
 
     /// Operands and the colon after them.

@@ -10,7 +10,8 @@ use num_complex::Complex;
 use proptest::prelude::*;
 
 use super::*;
-use crate::extension::{AliasDeclaration, EffectDeclaration, ExtensionOp, ExtensionRef, ShapeContext};
+use crate::ad::checkpoint;
+use crate::extension::{AliasDeclaration, EffectDeclaration, ExtensionOp, ShapeContext};
 use crate::program::ProgramBuilder;
 
 /// Decisions of a generator: a list that proptest can shrink, 0 after its end.
@@ -219,7 +220,7 @@ fn random_program(choices: &[u32], used: &mut BTreeSet<&'static str>) -> Semanti
             continue;
         }
         let integer = matches!(meta.dtype, DType::I32 | DType::I64);
-        if tape.below(4) == 0 && meta.rank() == 0 && integer {
+        if tape.below(3) == 0 && meta.rank() == 0 && integer {
             // May be known to be out of bounds.
             let name = NAMES[(first + 3 + value_sizes) % NAMES.len()];
             if let Ok(size) = b.size_of_value(name, base, &tape.of(&dims)) {
@@ -229,6 +230,11 @@ fn random_program(choices: &[u32], used: &mut BTreeSet<&'static str>) -> Semanti
                 dims.push(&size * 2 + 1);
                 shapes.push(vec![size]);
             }
+            continue;
+        }
+        if tape.below(16) == 0 {
+            let program = callee(tape, &meta, 0);
+            values.extend(checkpoint(&mut b, program, &[base]).unwrap());
             continue;
         }
         let name = tape.of(attributes::NAMES);
@@ -269,6 +275,25 @@ fn random_program(choices: &[u32], used: &mut BTreeSet<&'static str>) -> Semanti
     outputs[0].0 = Some("f64");
     outputs[1].0 = Some("the result");
     b.finish(&outputs).unwrap()
+}
+
+/// A program of one value of this rank and dtype, which may call others.
+fn callee(tape: &mut Tape<'_>, meta: &ValueMeta, depth: usize) -> SemanticProgram {
+    let mut b = ProgramBuilder::new(tape.of(&NAMES));
+    let shape: Vec<SymDim> = (0..meta.rank()).map(|i| b.size(format!("{}{i}", NAMES[tape.below(12)]))).collect();
+    let x = b.input(tape.of(&NAMES), meta.dtype, &shape).unwrap();
+    let mut y = x;
+    for _ in 0..tape.below(3) {
+        y = b.extension(Copies(1 + tape.next() % 2), &[y]).unwrap()[0];
+        if depth < 3 && tape.below(2) == 0 {
+            let inner = callee(tape, &b.meta(y).clone(), depth + 1);
+            y = checkpoint(&mut b, inner, &[y]).unwrap()[0];
+        }
+    }
+    if meta.rank() > 0 {
+        let _ = b.guard(&shape[0], Relation::Le, &7.into(), "because \"of\"\nthis");
+    }
+    b.finish(&[(None, y), (Some(tape.of(&NAMES)), x)]).unwrap()
 }
 
 fn tape() -> impl Strategy<Value = Vec<u32>> {
@@ -351,4 +376,47 @@ fn every_operation_is_read_back() {
     assert!(with_value_sizes > 20, "only {with_value_sizes} random programs read sizes off values");
     let unused: Vec<_> = attributes::NAMES.iter().filter(|n| !used.contains(*n)).collect();
     assert!(unused.is_empty(), "no random program uses {unused:?}");
+}
+
+#[test]
+fn a_checkpointed_call_holds_its_program() {
+    let text = "\
+program f(x: f64[2*n]) -> f64[2*n] {
+  %1 = tenferro.checkpoint.v1 program g(y: f64[m]) -> (f64[m], last: f64[m]) {
+    %1 = tenferro.checkpoint.v1 program h(z: f64[k]) -> f64[k] {
+      %1 = exp z : f64[k]
+      return %1
+    } y : f64[m]
+    %2 = sin %1 : f64[m]
+    return %2, %1
+  } x : f64[2*n], f64[2*n]
+  %3 = add %1 %2 : f64[2*n]
+  return %3
+}
+";
+    let text = &text.replace("%1 = tenferro.checkpoint.v1 program g", "%1, %2 = tenferro.checkpoint.v1 program g");
+    let program = parse(text).unwrap();
+    assert_eq!(program.to_string(), *text);
+    assert_round_trip(&program);
+    let drawn = program.to_dot();
+    assert!(drawn.contains(r"tenferro.checkpoint.v1 program g(y: f64[m]) -> (f64[m], last: f64[m])\nf64"), "{drawn}");
+
+    let error = parse(&text.replace("exp z", "exp x")).unwrap_err();
+    assert!((error.line(), error.message()) == (4, "there is no value `x`"), "{error}");
+    let error = parse(&text.replace("} x :", "} :")).unwrap_err();
+    assert!(error.message().contains("`operands` must be 1, not 0"), "{error}");
+    let error = parse(&text.replacen("tenferro.checkpoint.v1 program h", "tenferro.checkpoint.v1 h", 1)).unwrap_err();
+    assert!(error.message().contains("expected `program`"), "{error}");
+}
+
+#[test]
+fn the_depth_of_programs_in_programs_is_limited() {
+    let nested = |depth: usize| {
+        let call = "program f(x: f64) -> f64 { %1 = tenferro.checkpoint.v1 ";
+        let innermost = "program f(x: f64) -> f64 { return x }";
+        parse(&format!("{}{innermost}{}", call.repeat(depth), " x : f64 return %1 }".repeat(depth)))
+    };
+    assert_round_trip(&nested(DEPTH).unwrap());
+    let error = nested(100_000).unwrap_err();
+    assert!(error.message().contains("at most 64 others"), "{error}");
 }

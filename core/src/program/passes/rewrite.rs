@@ -3,7 +3,7 @@
 use crate::dtype::ScalarValue;
 use crate::error::Result;
 use crate::ops::CoreOp;
-use crate::program::{Op, ProgramBuilder, SemanticProgram, ValueId, ValueMeta};
+use crate::program::{Node, Op, ProgramBuilder, SemanticProgram, ValueId, ValueMeta};
 
 /// A core operation as it stands before it is copied.
 pub(super) struct Site<'a> {
@@ -15,10 +15,22 @@ pub(super) struct Site<'a> {
     pub meta: &'a ValueMeta,
 }
 
-/// Copies `program`; where `replace` returns a value of the same dtype and shape, it stands for the operation.
+/// Copies `program`; where `replace` returns a value of the same dtype and shape, it stands for the core operation.
 pub(super) fn rewrite(
     program: &SemanticProgram,
     replace: impl Fn(&mut ProgramBuilder, Site<'_>) -> Result<Option<ValueId>>,
+) -> Result<SemanticProgram> {
+    rewrite_nodes(program, |b, node, inputs| match &node.op {
+        Op::Core(op) => replace(b, Site { op, inputs, meta: program.meta(node.first_output) }),
+        Op::Extension(_) => Ok(None),
+    })
+}
+
+/// Copies `program`; where `replace`, given a node and its operands in the new program, returns the first of values of
+/// the dtypes and shapes of the node's results, they stand for these.
+pub(super) fn rewrite_nodes(
+    program: &SemanticProgram,
+    replace: impl Fn(&mut ProgramBuilder, &Node, &[ValueId]) -> Result<Option<ValueId>>,
 ) -> Result<SemanticProgram> {
     let mut b = ProgramBuilder::new(program.name());
     b.adopt_sizes(program);
@@ -34,18 +46,14 @@ pub(super) fn rewrite(
     b.adopt_values(&mut waiting, &map);
     for node in program.nodes() {
         let inputs: Vec<ValueId> = node.inputs.iter().map(|v| map[v.index()]).collect();
-        let replacement = match &node.op {
-            Op::Core(op) => replace(&mut b, Site { op, inputs: &inputs, meta: program.meta(node.first_output) })?,
-            Op::Extension(_) => None,
-        };
-        let same = |v: &ValueId| b.meta(*v) == program.meta(node.first_output);
-        match replacement.filter(same) {
-            Some(value) => map.push(value),
-            None => {
-                let first = b.node(node.op.clone(), &inputs)?;
-                map.extend((first.0..first.0 + node.output_count).map(ValueId));
-            }
-        }
+        let results = |first: ValueId| (first.0..first.0 + node.output_count).map(ValueId);
+        let replacement = replace(&mut b, node, &inputs)?;
+        let same =
+            |first: &ValueId| node.outputs().zip(results(*first)).all(|(old, new)| program.meta(old) == b.meta(new));
+        map.extend(results(match replacement.filter(same) {
+            Some(first) => first,
+            None => b.node(node.op.clone(), &inputs)?,
+        }));
         b.adopt_values(&mut waiting, &map);
     }
     let outputs: Vec<(Option<&str>, ValueId)> =
