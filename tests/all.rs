@@ -19,6 +19,7 @@ mod all {
     mod op_errors;
     mod orders;
     mod passes;
+    mod prepared_cache;
     mod programs;
     mod ranked_derivatives;
     mod support;

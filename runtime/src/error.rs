@@ -26,6 +26,23 @@ pub enum Error {
         message: String,
     },
 
+    /// Inputs without a tensor: none was given, and none is bound to the program.
+    #[error("{call}: no tensor for input {inputs} of {program} ({count} inputs, {given} given, {bound} bound)")]
+    UnboundPlaceholder {
+        /// The function called.
+        call: &'static str,
+        /// The program.
+        program: String,
+        /// The names of the inputs without a tensor.
+        inputs: String,
+        /// The number of tensors given.
+        given: usize,
+        /// The number of inputs that a tensor is bound to.
+        bound: usize,
+        /// The number of the program's inputs.
+        count: usize,
+    },
+
     /// An input of another dtype than the program's.
     #[error("{call}: input `{input}`: expected {expected}, got {actual}{shape:?}")]
     InputDType {
@@ -152,6 +169,37 @@ pub enum Error {
         actual: String,
     },
 
+    /// A provider or a family's executor panicked. Nothing is kept of it: the next call may
+    /// succeed.
+    #[error("Runtime::prepare: {provider} panicked on `{op}`: {message}")]
+    ProviderPanic {
+        /// The operation it was asked for.
+        op: String,
+        /// Who panicked.
+        provider: String,
+        /// What the panic said.
+        message: String,
+    },
+
+    /// More programs are prepared at once than the [limits](crate::CacheLimits) allow.
+    #[error(
+        "Runtime::prepare: {preparing} programs are in preparation and {queued} wait for it, and no more may; \
+         call again later, or raise the limits with `Runtime::set_prepared_cache_limits`"
+    )]
+    PreparationQueueFull {
+        /// The limit of programs in preparation.
+        preparing: usize,
+        /// The limit of those that wait.
+        queued: usize,
+    },
+
+    /// A provider prepared a program while it was asked for a kernel, on the runtime that asked.
+    #[error(
+        "Runtime::prepare: called by a provider while this runtime prepares another program, \
+         which could wait for itself; prepare it before"
+    )]
+    NestedPreparation,
+
     /// A failure of a command or a provider.
     #[error("`{op}`: {message}")]
     Execution {
@@ -160,4 +208,18 @@ pub enum Error {
         /// What went wrong.
         message: String,
     },
+}
+
+impl Error {
+    /// Whether the same call may succeed later with nothing changed. The cache of prepared programs
+    /// keeps no such failure.
+    pub fn is_transient(&self) -> bool {
+        matches!(
+            self,
+            Self::Core(tenferro_core::Error::OutOfMemory { .. })
+                | Self::ProviderPanic { .. }
+                | Self::PreparationQueueFull { .. }
+                | Self::NestedPreparation
+        )
+    }
 }

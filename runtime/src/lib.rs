@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod cache;
+mod compiled;
 mod engine;
 mod error;
 mod execute;
@@ -18,7 +19,8 @@ mod registration;
 mod runtime;
 mod snapshot;
 
-pub use cache::CacheStats;
+pub use cache::{CacheLimits, CacheStats};
+pub use compiled::{CompiledGraph, InputSpec};
 pub use engine::{AllocationDomain, ContextIdentity, Engine, EngineId, EngineTarget};
 pub use error::{Error, Result};
 pub use execute::{Command, Output};

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::ptr;
 use std::sync::Arc;
 
 use crate::engine::{AllocationDomain, ContextIdentity, Engine, EngineId, EngineTarget};
@@ -12,6 +13,10 @@ use crate::prepare::{Preparation, PrepareRequest};
 ///
 /// The runtime itself handles what needs no kernel: constants, sizes as scalars, and layout
 /// operations (as view algebra). A provider is asked for all other core operations.
+///
+/// Several threads may ask at once, each while its runtime prepares a program: a provider must not
+/// prepare another one on that runtime ([`Error::NestedPreparation`](crate::Error::NestedPreparation)).
+/// A panic is reported as an error, [`Error::ProviderPanic`](crate::Error::ProviderPanic).
 pub trait Provider: Any + Send + Sync {
     /// Prepares one operation, asks to know more about the inputs, or declines.
     ///
@@ -19,11 +24,27 @@ pub trait Provider: Any + Send + Sync {
     /// Where the operation is one the engine has but this instance of it cannot be right. The
     /// error is kept: the same request is not made again.
     fn prepare(&self, request: &PrepareRequest<'_>) -> Result<Preparation>;
+
+    /// Whether `other` chooses the same kernels, so that registering it again changes nothing.
+    ///
+    /// Two of one type without fields always do, as does a provider and itself; neither is asked.
+    /// Any others are held to differ unless this says that they do not.
+    fn is_equivalent(&self, other: &dyn Provider) -> bool {
+        let _ = other;
+        false
+    }
+}
+
+/// Whether two shared values are one, or two of one type that has no fields to differ in.
+pub(crate) fn are_indistinguishable<T: Any + ?Sized>(a: &Arc<T>, b: &Arc<T>) -> bool {
+    let same_type = (**a).type_id() == (**b).type_id();
+    same_type && (size_of_val(&**a) == 0 || ptr::addr_eq(Arc::as_ptr(a), Arc::as_ptr(b)))
 }
 
 /// A description of an engine: what it is called, what it is, and who chooses its kernels.
 ///
-/// Two descriptions are equal when id, type, memory and the provider's type are.
+/// Two descriptions are equal when id, type and memory are, and the providers
+/// [choose the same](Provider::is_equivalent).
 #[derive(Clone)]
 pub struct EngineRegistration {
     target: EngineTarget,
@@ -62,7 +83,8 @@ impl EngineRegistration {
 
 impl PartialEq for EngineRegistration {
     fn eq(&self, other: &Self) -> bool {
-        self.target == other.target && self.provider().type_id() == other.provider().type_id()
+        self.target == other.target
+            && (are_indistinguishable(&self.provider, &other.provider) || self.provider.is_equivalent(&*other.provider))
     }
 }
 

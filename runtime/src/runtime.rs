@@ -4,13 +4,15 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use smallvec::SmallVec;
 use tenferro_core::{DType, Layout, Tensor, TensorRead};
 
-use crate::cache::{CacheStats, PreparedCache};
+use crate::cache::{CacheLimits, CacheStats, PreparedCache};
+use crate::compiled;
 use crate::engine::{Engine, EngineTarget};
 use crate::error::{Error, Result};
 use crate::execute::{self, InputMeta, Output};
-use crate::prepare::{self, Prepared, ProgramRef};
+use crate::prepare::{self, Entry, Key, Prepared, ProgramRef};
 use crate::snapshot::{RuntimeBuilder, Snapshot};
 
 /// Prepares programs and runs them on the caller's engines.
@@ -53,7 +55,7 @@ struct State {
     active: RwLock<Arc<Snapshot>>,
     /// That of the active snapshot, readable without the lock.
     epoch: AtomicU64,
-    cache: PreparedCache,
+    cache: PreparedCache<Key, Entry>,
 }
 
 /// Tells runtimes apart.
@@ -72,7 +74,7 @@ impl Runtime {
             id: RuntimeId(NEXT.fetch_add(1, Ordering::Relaxed)),
             epoch: AtomicU64::new(snapshot.epoch),
             active: RwLock::new(Arc::new(snapshot)),
-            cache: PreparedCache::default(),
+            cache: PreparedCache::new(prepare::logical_bytes),
         };
         Self { state: Arc::new(state) }
     }
@@ -85,7 +87,7 @@ impl Runtime {
         self.state.id
     }
 
-    pub(crate) fn cache(&self) -> &PreparedCache {
+    pub(crate) fn cache(&self) -> &PreparedCache<Key, Entry> {
         &self.state.cache
     }
 
@@ -97,7 +99,8 @@ impl Runtime {
 
     /// Edits a copy of the configuration and publishes it under the next epoch. Programs prepared
     /// before have to be prepared again; calls under way finish with the configuration they began
-    /// with. Returns the new epoch.
+    /// with. What the cache holds of earlier configurations is not found again and stays until it
+    /// makes room. Returns the new epoch.
     ///
     /// # Errors
     /// Those of `edit`, and [`Error::ConcurrentReconfiguration`] if another call published a
@@ -118,16 +121,25 @@ impl Runtime {
     /// Chooses kernels for a program on these engines, or finds that it was done before. An
     /// operation goes to the first target that has it.
     ///
+    /// `inputs` are all inputs of the program; or only those that no tensor is bound to, in order;
+    /// or none, where a tensor is bound to each (see [`CompiledGraph`](crate::CompiledGraph)).
+    ///
+    /// However many threads ask, each program is prepared once for what it depends on; the others
+    /// wait. Failures are kept as well and returned to the next caller, but for those that
+    /// [may pass](Error::is_transient): memory that is not to be had, a provider that panics, limits
+    /// that are reached. Callers that waited for a preparation get its error too.
+    ///
     /// # Errors
     /// Where the targets are none, twice the same or not registered; where the inputs do not fit
-    /// the program; where an operation has no kernel or its family no module.
+    /// the program; where an operation has no kernel or its family no module; where a provider
+    /// panics; where more is prepared at once than the [limits](CacheLimits) allow.
     pub fn prepare(
         &self,
         program: impl Into<ProgramRef>,
         inputs: &[TensorRead<'_>],
         targets: &[EngineTarget],
     ) -> Result<Prepared> {
-        let inputs: Vec<_> = inputs.iter().map(InputMeta::of).collect();
+        let inputs: SmallVec<[_; 8]> = inputs.iter().map(InputMeta::of).collect();
         prepare::prepare(self, "Runtime::prepare", program.into(), &inputs, targets)
     }
 
@@ -148,7 +160,11 @@ impl Runtime {
         prepare::prepare(self, "Runtime::prepare_for_shapes", program.into(), &inputs, targets)
     }
 
-    /// Runs a prepared program. `engines` are those of its targets, in order.
+    /// Runs a prepared program. `engines` are those of its targets, in order; `inputs` are given in
+    /// one of the ways of [`prepare`](Runtime::prepare), not necessarily the same.
+    ///
+    /// Results that are an input or a view of one are borrowed from it. Results never borrow from
+    /// `prepared`: of a tensor bound to the program they share the elements, or have a copy.
     ///
     /// # Errors
     /// Where the program was prepared by another runtime or in another epoch, the engines are not
@@ -159,7 +175,7 @@ impl Runtime {
         prepared: &Prepared,
         inputs: &[TensorRead<'a>],
     ) -> Result<Vec<Output<'a>>> {
-        execute::run(self, "Runtime::run", engines, prepared, inputs)
+        compiled::run(self, "Runtime::run", engines, prepared, inputs)
     }
 
     /// As [`run`](Runtime::run), the results written into the caller's tensors. A tensor that is
@@ -175,7 +191,9 @@ impl Runtime {
         inputs: &[TensorRead<'_>],
         outputs: &mut [&mut Tensor],
     ) -> Result<()> {
-        execute::run_into(self, "Runtime::run_into", engines, prepared, inputs, outputs)
+        const CALL: &str = "Runtime::run_into";
+        let inputs = compiled::complete(CALL, prepared.program_ref(), inputs, TensorRead::from)?;
+        execute::run_into(self, CALL, engines, prepared, &inputs, outputs)
     }
 
     /// Runs once, drops the results and waits, so that whatever an engine sets up at its first
@@ -189,7 +207,7 @@ impl Runtime {
         prepared: &Prepared,
         inputs: &[TensorRead<'_>],
     ) -> Result<()> {
-        drop(execute::run(self, "Runtime::warm_up", engines, prepared, inputs)?);
+        drop(compiled::run(self, "Runtime::warm_up", engines, prepared, inputs)?);
         engines.iter_mut().try_for_each(|engine| engine.synchronize())
     }
 
@@ -198,7 +216,23 @@ impl Runtime {
         self.state.cache.stats()
     }
 
-    /// Forgets all prepared programs. Those in the caller's hands stay usable.
+    /// The bounds of the cache of prepared programs.
+    pub fn prepared_cache_limits(&self) -> CacheLimits {
+        self.state.cache.limits()
+    }
+
+    /// Bounds the cache of prepared programs. Entries in excess are forgotten at once; programs in
+    /// preparation in excess are finished, and no more begun. Those in the caller's hands stay
+    /// usable.
+    ///
+    /// # Errors
+    /// Where a limit is 0 that has to be positive: entries, bytes, or keys in preparation.
+    pub fn set_prepared_cache_limits(&self, limits: CacheLimits) -> Result<()> {
+        self.state.cache.set_limits("Runtime::set_prepared_cache_limits", limits)
+    }
+
+    /// Forgets all prepared programs and failures. Programs in the caller's hands stay usable;
+    /// preparations under way go on and are kept.
     pub fn clear_prepared_cache(&self) {
         self.state.cache.clear();
     }

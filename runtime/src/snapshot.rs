@@ -22,13 +22,7 @@ impl Snapshot {
         let index = found.ok_or_else(|| Error::UnregisteredEngine { call, engine_id: target.engine_id.clone() })?;
         let registered = self.engines[index].target();
         if registered != target {
-            let describe = |t: &EngineTarget| format!("{} in {:?}", t.context.type_name(), t.allocation_domain);
-            let message = format!(
-                "engine \"{}\" is registered as {}, the target is {}",
-                target.engine_id,
-                describe(registered),
-                describe(target)
-            );
+            let message = format!("{registered} is registered, but the target is {target}");
             return Err(Error::Argument { call, argument: "targets", message });
         }
         Ok(index)

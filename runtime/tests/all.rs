@@ -5,11 +5,14 @@ mod all {
     mod aliasing;
     mod buffers;
     mod counters;
+    mod defaults;
     mod families;
     mod placement;
     mod reference;
     mod refusals;
+    mod registrations;
     mod sharing;
+    mod stress;
     mod support;
     mod value_sizes;
 }

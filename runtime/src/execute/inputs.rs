@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 use tenferro_core::program::{SemanticProgram, SizeNames, Sizes};
-use tenferro_core::{DType, Layout, TensorRead};
+use tenferro_core::{DType, Layout, Tensor, TensorRead};
 
 use crate::error::{Error, Result};
 
@@ -20,6 +20,10 @@ impl<'a> InputMeta<'a> {
             TensorRead::View(view) => view.layout(),
         };
         Self { dtype: input.dtype(), layout }
+    }
+
+    pub fn of_tensor(tensor: &'a Tensor) -> Self {
+        Self { dtype: tensor.dtype(), layout: tensor.layout() }
     }
 }
 

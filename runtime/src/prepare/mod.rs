@@ -13,9 +13,11 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
+use tenferro_core::Tensor;
 use tenferro_core::ad::expand_checkpoints;
 use tenferro_core::program::SemanticProgram;
 
+use crate::compiled::{CompiledGraph, complete};
 use crate::engine::EngineTarget;
 use crate::error::{Error, Result};
 use crate::execute::{Bindings, InputMeta, bind_sizes};
@@ -29,13 +31,25 @@ pub(crate) use specialization::Signature;
 pub use request::{Preparation, PrepareRequest};
 pub use specialization::{LayoutClass, Specialization, SpecializationRequirements};
 
-/// A program that is static, or shared.
+/// A program that is static, or shared, or shared with tensors bound to its inputs.
 #[derive(Clone)]
 pub enum ProgramRef {
     /// Part of the executable, as kernels of the language are.
     Static(&'static SemanticProgram),
     /// Made at run time.
     Shared(Arc<SemanticProgram>),
+    /// With default inputs.
+    Compiled(CompiledGraph),
+}
+
+impl ProgramRef {
+    /// The tensor bound to input `i`.
+    pub(crate) fn default_input(&self, i: usize) -> Option<&Tensor> {
+        match self {
+            Self::Static(_) | Self::Shared(_) => None,
+            Self::Compiled(graph) => graph.default_input(i),
+        }
+    }
 }
 
 impl Deref for ProgramRef {
@@ -45,6 +59,7 @@ impl Deref for ProgramRef {
         match self {
             Self::Static(program) => program,
             Self::Shared(program) => program,
+            Self::Compiled(graph) => graph.program(),
         }
     }
 }
@@ -67,6 +82,18 @@ impl From<&Arc<SemanticProgram>> for ProgramRef {
     }
 }
 
+impl From<CompiledGraph> for ProgramRef {
+    fn from(graph: CompiledGraph) -> Self {
+        Self::Compiled(graph)
+    }
+}
+
+impl From<&CompiledGraph> for ProgramRef {
+    fn from(graph: &CompiledGraph) -> Self {
+        Self::Compiled(graph.clone())
+    }
+}
+
 /// What the cache keeps for a key.
 #[derive(Clone)]
 pub(crate) enum Entry {
@@ -74,6 +101,16 @@ pub(crate) enum Entry {
     Redirect(SpecializationRequirements),
     /// The program as prepared.
     Ready(Arc<PreparedProgram>),
+}
+
+/// The logical size of a cache entry, as [`CacheLimits::bytes`](crate::CacheLimits::bytes) defines it.
+pub(crate) fn logical_bytes(key: &Key, entry: &Result<Entry>) -> usize {
+    let value = match entry {
+        Ok(Entry::Redirect(_)) => 0,
+        Ok(Entry::Ready(shared)) => shared.logical_bytes(),
+        Err(error) => error.to_string().len(),
+    };
+    size_of_val(key) + size_of_val(entry) + value
 }
 
 /// A program prepared for a specialisation. It may serve several programs, equal but for names.
@@ -87,6 +124,26 @@ pub(crate) struct PreparedProgram {
     pub expanded: Option<SemanticProgram>,
     /// The signatures it was lately run with, each with its layouts worked out.
     pub bindings: Bindings,
+}
+
+impl PreparedProgram {
+    fn logical_bytes(&self) -> usize {
+        let Plan { steps, definitions, scalars, slots, outputs, reads, late } = &self.plan;
+        let commands = steps.iter().map(|step| match &step.work {
+            Work::Command(command) => size_of_val(&**command),
+            Work::Late { .. } | Work::Compact(_) => 0,
+        });
+        size_of_val(self)
+            + size_of_val(&self.targets[..])
+            + size_of_val(&steps[..])
+            + commands.sum::<usize>()
+            + size_of_val(&definitions[..])
+            + size_of_val(&scalars[..])
+            + size_of_val(&slots[..])
+            + size_of_val(&outputs[..])
+            + size_of_val(&reads[..])
+            + size_of_val(&late[..])
+    }
 }
 
 /// A prepared program, to be [run](Runtime::run) with engines of its targets on inputs that agree
@@ -106,6 +163,11 @@ impl Prepared {
     /// The program whose sizes are bound: what checkpoints compute is part of it.
     pub(crate) fn lowered(&self) -> &SemanticProgram {
         self.shared.expanded.as_ref().unwrap_or(&self.program)
+    }
+
+    /// The program with what is bound to it.
+    pub(crate) fn program_ref(&self) -> &ProgramRef {
+        &self.program
     }
 
     /// The engines it runs on.
@@ -143,9 +205,21 @@ pub(crate) fn prepare(
     inputs: &[InputMeta<'_>],
     targets: &[EngineTarget],
 ) -> Result<Prepared> {
+    let inputs = complete(call, &program, inputs, InputMeta::of_tensor)?;
+    let shared = prepare_shared(runtime, call, &program, &inputs, targets)?;
+    Ok(Prepared { program, shared })
+}
+
+fn prepare_shared(
+    runtime: &Runtime,
+    call: &'static str,
+    program: &SemanticProgram,
+    inputs: &[InputMeta<'_>],
+    targets: &[EngineTarget],
+) -> Result<Arc<PreparedProgram>> {
     let snapshot = runtime.snapshot();
     let engines = resolve(&snapshot, call, targets)?;
-    let sizes = bind_sizes(call, &program, inputs)?;
+    let sizes = bind_sizes(call, program, inputs)?;
     let layouts: SmallVec<[LayoutClass; 8]> = inputs.iter().map(|input| LayoutClass::of(input.layout)).collect();
     let signature = Signature { sizes: &sizes, layouts: &layouts };
 
@@ -158,12 +232,12 @@ pub(crate) fn prepare(
             specialization: Specialization::project(requirements, &signature),
         };
         let lower = |key: &Key| {
-            let expanded = expand_checkpoints(&program)?;
-            lower::lower(runtime.id(), &snapshot, expanded.as_ref().unwrap_or(&program), key)
+            let expanded = expand_checkpoints(program)?;
+            lower::lower(runtime.id(), &snapshot, expanded.as_ref().unwrap_or(program), key)
         };
         match runtime.cache().get_or_prepare(key, lower)? {
             Entry::Redirect(wider) => requirements = wider,
-            Entry::Ready(shared) => return Ok(Prepared { program, shared }),
+            Entry::Ready(shared) => return Ok(shared),
         }
     }
 }

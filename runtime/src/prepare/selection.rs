@@ -1,7 +1,9 @@
 //! Which engine does an operation, and by which command.
 
+use std::any::Any;
 use std::fmt::Write;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use tenferro_core::program::{Op, ValueMeta};
@@ -68,13 +70,22 @@ impl<'a> Selector<'a> {
     /// The engine's answer; none if it has no executor for the family.
     fn ask(&self, engine: usize, request: &PrepareRequest<'_>) -> Option<Result<Preparation>> {
         let registration = self.registration(engine);
-        match request.op {
-            Op::Core(_) => Some(registration.provider().prepare(request)),
+        let id = registration.engine_id();
+        Some(match request.op {
+            Op::Core(_) => reporting_panics(
+                request,
+                || format!("the provider of engine \"{id}\""),
+                || registration.provider().prepare(request),
+            ),
             Op::Extension(op) => {
-                let executor = self.snapshot.executors.executor(registration.engine_id(), op.family_id())?;
-                Some(executor.prepare(&**op, request))
+                let executor = self.snapshot.executors.executor(id, op.family_id())?;
+                reporting_panics(
+                    request,
+                    || format!("the executor of the family on engine \"{id}\""),
+                    || executor.prepare(&**op, request),
+                )
             }
-        }
+        })
     }
 
     fn check_memory(&self, request: &PrepareRequest<'_>, engine: usize, holders: &[usize]) -> Result<()> {
@@ -99,6 +110,25 @@ impl<'a> Selector<'a> {
             (0..self.engines.len()).map(|engine| format!("engine \"{}\"", self.registration(engine).engine_id()));
         names.collect::<Vec<_>>().join(", ")
     }
+}
+
+/// The provider's answer, or its panic as an error. What it shares with other calls is its own to
+/// keep whole; the runtime shares nothing with it that a panic could leave half done.
+fn reporting_panics(
+    request: &PrepareRequest<'_>,
+    provider: impl FnOnce() -> String,
+    prepare: impl FnOnce() -> Result<Preparation>,
+) -> Result<Preparation> {
+    catch_unwind(AssertUnwindSafe(prepare)).unwrap_or_else(|panic| {
+        let op = request.op.name().to_owned();
+        Err(Error::ProviderPanic { op, provider: provider(), message: panic_message(&*panic) })
+    })
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("no message").to_owned()
 }
 
 fn operands(metas: &[&ValueMeta]) -> String {

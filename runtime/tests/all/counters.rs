@@ -2,7 +2,7 @@
 
 use tenferro_core::{DType, TensorRead};
 use tenferro_runtime::reference::ReferenceEngine;
-use tenferro_runtime::{Engine, Error};
+use tenferro_runtime::{CacheLimits, Engine, Error};
 
 use super::support::*;
 
@@ -157,4 +157,52 @@ fn the_cache_is_bounded() {
     assert_eq!((stats.entries, stats.misses, stats.evictions), (128, 201, 73));
     // The redirect is used each time, so it is never the oldest.
     assert_eq!(stats.hits, 199);
+}
+
+#[test]
+fn new_limits_hold_at_once() {
+    let (runtime, mut engine) = (runtime(), ReferenceEngine::new());
+    let program = product();
+    let shapes = |m: usize| [(DType::F64, [m, 2]), (DType::F64, [2, 2])];
+    let prepare = |m: usize| {
+        let shapes = shapes(m);
+        let shapes: Vec<_> = shapes.iter().map(|(dtype, shape)| (*dtype, shape.as_slice())).collect();
+        runtime.prepare_for_shapes(&program, &shapes, &[target()]).unwrap()
+    };
+    (1..=20).for_each(|m| drop(prepare(m)));
+    let full = runtime.prepared_cache_stats();
+    assert_eq!(full.entries, 21);
+    runtime.set_prepared_cache_limits(CacheLimits { entries: 5, ..CacheLimits::default() }).unwrap();
+    let few = runtime.prepared_cache_stats();
+    assert_eq!((few.entries, few.evictions), (5, 16));
+    assert!(0 < few.bytes && few.bytes < full.bytes);
+    // The four last products and the redirect are still there.
+    let misses = few.misses;
+    (17..=20).for_each(|m| drop(prepare(m)));
+    assert_eq!(runtime.prepared_cache_stats().misses, misses);
+
+    // Less than anything needs: all is prepared each time, and runs as ever.
+    runtime.set_prepared_cache_limits(CacheLimits { bytes: 1, ..CacheLimits::default() }).unwrap();
+    assert_eq!(runtime.prepared_cache_stats().entries, 0);
+    let inputs = [counting(&[3, 2]), counting(&[2, 2])];
+    let before = runtime.prepared_cache_stats();
+    for _ in 0..2 {
+        let outputs = runtime.run(&mut [&mut engine], &prepare(3), &reads(&inputs)).unwrap();
+        assert_eq!(values(&outputs[0])[0], 9.0);
+    }
+    let after = runtime.prepared_cache_stats();
+    assert_eq!((after.entries, after.preparations - before.preparations), (0, 4));
+}
+
+/// Larger programs count for more bytes, and a failure for few.
+#[test]
+fn bytes_grow_with_the_program() {
+    let bytes = |nodes: usize| {
+        let runtime = runtime();
+        let program = program(&[("x", &["n"])], |b, v, _| vec![(0..nodes).fold(v[0], |y, _| b.sin(y).unwrap())]);
+        runtime.prepare_for_shapes(&program, &[(DType::F64, &[3])], &[target()]).unwrap();
+        runtime.prepared_cache_stats().bytes
+    };
+    let (one, ten, hundred) = (bytes(1), bytes(10), bytes(100));
+    assert!(one < ten && 5 * (ten - one) < hundred - ten, "{one} {ten} {hundred}");
 }

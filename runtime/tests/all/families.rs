@@ -3,7 +3,6 @@
 use std::any::Any;
 use std::fmt;
 use std::hash::Hasher;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -151,11 +150,17 @@ fn a_second_executor_is_refused() {
 }
 
 #[test]
-fn a_panic_of_an_executor_leaves_the_cache_whole() {
+fn a_panic_of_an_executor_is_an_error_and_the_next_call_succeeds() {
     let (runtime, mut engine) = (runtime_with(Executor { panics: true.into() }), ReferenceEngine::new());
     let x = [vector(&[3.0, -1.0])];
-    let first = catch_unwind(AssertUnwindSafe(|| runtime.prepare(spread(), &reads(&x), &[target()])));
-    assert!(first.is_err());
+    let error = runtime.prepare(spread(), &reads(&x), &[target()]).unwrap_err();
+    assert!(matches!(error, Error::ProviderPanic { .. }) && error.is_transient());
+    assert_eq!(
+        error.to_string(),
+        "Runtime::prepare: the executor of the family on engine \"tenferro.reference.v1\" panicked on \
+         `demo.minmax.v1`: told to"
+    );
+    assert_eq!(runtime.prepared_cache_stats().entries, 0);
     let prepared = runtime.prepare(spread(), &reads(&x), &[engine.target()]).unwrap();
     let outputs = runtime.run(&mut [&mut engine], &prepared, &reads(&x)).unwrap();
     assert_eq!(values(&outputs[0]), [4.0]);

@@ -1,13 +1,14 @@
 //! Everything that is refused, by type and message.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use tenferro_core::program::ProgramBuilder;
 use tenferro_core::{DType, Error as CoreError, Tensor, TensorRead, TensorView};
 use tenferro_runtime::reference::{self, ReferenceEngine};
 use tenferro_runtime::{
-    ContextIdentity, Engine, EngineId, EngineRegistration, EngineTarget, Error, ExtensionCacheStore, Preparation,
-    PrepareRequest, Provider, Result, Runtime,
+    AllocationDomain, CacheLimits, ContextIdentity, Engine, EngineId, EngineRegistration, EngineTarget, Error,
+    ExtensionCacheStore, Preparation, PrepareRequest, Provider, Result, Runtime,
 };
 
 use super::support::*;
@@ -43,29 +44,6 @@ impl Provider for Nothing {
     fn prepare(&self, _: &PrepareRequest<'_>) -> Result<Preparation> {
         Ok(Preparation::Unsupported)
     }
-}
-
-#[test]
-fn an_engine_id_has_one_description() {
-    let twice = Runtime::builder()
-        .register_engine(reference::registration())
-        .unwrap()
-        .register_engine(reference::registration())
-        .unwrap();
-    let other = EngineRegistration::new::<ReferenceEngine>(reference::ENGINE_ID, Arc::new(Nothing));
-    let error = twice.register_engine(other).err().unwrap();
-    assert!(matches!(error, Error::DuplicateEngine { .. }));
-    assert_eq!(
-        error.to_string(),
-        "RuntimeBuilder::register_engine: engine \"tenferro.reference.v1\" is already registered \
-         with another description"
-    );
-}
-
-#[test]
-fn modules_may_be_installed_twice() {
-    let runtime = runtime();
-    runtime.reconfigure(|builder| builder.install_extension_module(reference::module())).unwrap();
 }
 
 #[test]
@@ -117,9 +95,23 @@ fn targets() {
     );
 
     let error = prepare(&runtime, &[Impostor(ReferenceEngine::new()).target()]);
-    let text = error.to_string();
-    assert!(text.contains("is registered as tenferro_runtime::reference::ReferenceEngine"), "{text}");
-    assert!(text.contains("Impostor"), "{text}");
+    assert!(matches!(error, Error::Argument { argument: "targets", .. }));
+    assert_eq!(
+        error.to_string(),
+        "Runtime::prepare: argument `targets`: \
+         \"tenferro.reference.v1\" (tenferro_runtime::reference::ReferenceEngine) is registered, \
+         but the target is \"tenferro.reference.v1\" (all::all::refusals::Impostor)"
+    );
+
+    let elsewhere = EngineTarget { allocation_domain: Some(AllocationDomain(7)), ..target() };
+    let error = prepare(&runtime, &[elsewhere]);
+    assert!(matches!(error, Error::Argument { argument: "targets", .. }));
+    assert_eq!(
+        error.to_string(),
+        "Runtime::prepare: argument `targets`: \
+         \"tenferro.reference.v1\" (tenferro_runtime::reference::ReferenceEngine) is registered, but the target is \
+         \"tenferro.reference.v1\" (tenferro_runtime::reference::ReferenceEngine) in memory 7"
+    );
 }
 
 #[test]
@@ -146,7 +138,12 @@ fn inputs() {
     let good = [counting(&[2, 3]), counting(&[2])];
     let prepared = runtime.prepare(&program, &reads(&good), &[engine.target()]).unwrap();
     let cases = [
-        (vec![counting(&[2, 3])], "test: takes 2 inputs, but 1 were given"),
+        (vec![], "no tensor for input `x`, `y` of test (2 inputs, 0 given, 0 bound)"),
+        (vec![counting(&[2, 3])], "no tensor for input `y` of test (2 inputs, 1 given, 0 bound)"),
+        (
+            vec![counting(&[2, 3]), counting(&[2]), counting(&[2])],
+            "argument `inputs`: test takes 2 inputs, but 3 were given",
+        ),
         (
             vec![Tensor::zeros(DType::F32, [2, 3]).unwrap(), counting(&[2])],
             "input `x`: expected f64[n, 3], got f32[2, 3]",
@@ -159,7 +156,8 @@ fn inputs() {
         let prepare = runtime.prepare(&program, &reads(inputs), &[engine.target()]).unwrap_err();
         let run = runtime.run(&mut [&mut engine], &prepared, &reads(inputs)).unwrap_err();
         for (call, error) in [("Runtime::prepare: ", prepare), ("Runtime::run: ", run)] {
-            assert!(matches!(error, Error::Core(CoreError::Binding { .. }) | Error::InputDType { .. }));
+            let kinds = ["Core(Binding", "InputDType", "UnboundPlaceholder", "Argument"];
+            assert!(kinds.iter().any(|kind| format!("{error:?}").starts_with(kind)), "{error:?}");
             let text = error.to_string();
             assert_eq!(text.strip_prefix(call).unwrap_or(&text), *expected);
         }
@@ -240,6 +238,55 @@ fn a_provider_that_never_has_enough_is_stopped() {
 }
 
 #[test]
+fn a_provider_that_panics_or_prepares() {
+    /// Does what it must not.
+    struct Wild {
+        runtime: Arc<OnceLock<Runtime>>,
+        calls: AtomicUsize,
+    }
+    impl Provider for Wild {
+        fn prepare(&self, request: &PrepareRequest<'_>) -> Result<Preparation> {
+            match self.calls.fetch_add(1, Ordering::Relaxed) {
+                0 => panic!("call {}", 0),
+                1 => {
+                    let shape: (DType, &[usize]) = (DType::F64, &[1]);
+                    self.runtime.get().unwrap().prepare_for_shapes(sum_of_squares(), &[shape], &[wild()])?;
+                    Ok(Preparation::Unsupported)
+                }
+                _ => reference::registration().provider().prepare(request),
+            }
+        }
+    }
+    fn wild() -> EngineTarget {
+        EngineTarget { engine_id: EngineId::from("demo.wild.v1"), ..target() }
+    }
+    let cell = Arc::new(OnceLock::new());
+    let provider = Arc::new(Wild { runtime: Arc::clone(&cell), calls: AtomicUsize::new(0) });
+    let registration = EngineRegistration::new::<ReferenceEngine>("demo.wild.v1".into(), provider);
+    let runtime = Runtime::builder().register_engine(registration).unwrap().build().unwrap();
+    assert!(cell.set(runtime.clone()).is_ok());
+    let x = [vector(&[1.0])];
+    let prepare = || runtime.prepare(sum_of_squares(), &reads(&x), &[wild()]);
+
+    let error = prepare().unwrap_err();
+    assert!(matches!(error, Error::ProviderPanic { .. }));
+    assert_eq!(
+        error.to_string(),
+        "Runtime::prepare: the provider of engine \"demo.wild.v1\" panicked on `mul`: call 0"
+    );
+    let error = prepare().unwrap_err();
+    assert!(matches!(error, Error::NestedPreparation));
+    assert_eq!(
+        error.to_string(),
+        "Runtime::prepare: called by a provider while this runtime prepares another program, \
+         which could wait for itself; prepare it before"
+    );
+    // Neither is kept.
+    assert!(prepare().is_ok());
+    assert_eq!(runtime.prepared_cache_stats().negative_hits, 0);
+}
+
+#[test]
 fn a_guard_that_fails() {
     let mut b = ProgramBuilder::new("halves");
     let n = b.size("n");
@@ -249,7 +296,34 @@ fn a_guard_that_fails() {
     let program = Arc::new(b.finish(&[(None, y)]).unwrap());
     let x = counting(&[5]);
     let error = runtime().prepare(&program, &[TensorRead::from(&x)], &[target()]).unwrap_err();
-    assert!(error.to_string().contains("number of entries before and after reshape"), "{error}");
+    assert!(matches!(error, Error::Core(CoreError::Binding { .. })));
+    assert_eq!(
+        error.to_string(),
+        "halves: `reshape` (number of entries before and after reshape) needs n == 2*(n/2), but n = 5"
+    );
+}
+
+#[test]
+fn limits_under_which_nothing_could_be_kept_or_prepared() {
+    let runtime = runtime();
+    let default = CacheLimits::default();
+    assert_eq!(default, CacheLimits { entries: 128, bytes: 64 << 20, preparing: 16, queued: 64 });
+    let refused = [
+        ("entries", CacheLimits { entries: 0, ..default }),
+        ("bytes", CacheLimits { bytes: 0, ..default }),
+        ("preparing", CacheLimits { preparing: 0, ..default }),
+    ];
+    for (name, limits) in refused {
+        let error = runtime.set_prepared_cache_limits(limits).unwrap_err();
+        assert!(matches!(error, Error::Argument { argument: "limits", .. }));
+        assert_eq!(
+            error.to_string(),
+            format!("Runtime::set_prepared_cache_limits: argument `limits`: `{name}` is 0, but must be at least 1")
+        );
+        assert_eq!(runtime.prepared_cache_limits(), default);
+    }
+    runtime.set_prepared_cache_limits(CacheLimits { queued: 0, ..default }).unwrap();
+    assert_eq!(runtime.prepared_cache_limits().queued, 0);
 }
 
 #[test]
