@@ -3,9 +3,11 @@
 
 mod all {
     mod aliasing;
+    mod binding;
     mod buffers;
     mod counters;
     mod defaults;
+    mod failures;
     mod families;
     mod placement;
     mod reference;

@@ -1,53 +1,104 @@
 //! Binding: a plan's symbolic shapes become extents and layouts, once for each signature.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
 use tenferro_core::ops::CoreOp;
 use tenferro_core::program::{Sizes, ValueId};
 use tenferro_core::shape::SymDim;
-use tenferro_core::{DType, Layout, ScalarValue, Shape, Tensor, TensorView};
+use tenferro_core::{DType, Layout, ScalarValue, Shape, Tensor, TensorRead, TensorView};
 
 use super::command::Command;
 use super::inputs::InputMeta;
 use crate::error::{Error, Result};
-use crate::prepare::{Definition, LayoutClass, Plan, ScalarSource, Signature, Work};
+use crate::prepare::{Definition, LayoutClass, Plan, ScalarSource, Signature, Step, Work};
 
-/// A plan with everything that follows from the inputs' shapes and strides worked out. Where sizes are read off values,
-/// everything that comes before the next of these; nothing is left out in between, for all of a plan stands in the order
-/// in which it becomes known.
+/// A plan with everything that follows from the inputs' shapes and strides worked out: a run needs
+/// nothing else. Where sizes are read off values, it is all that comes before the next of these; the
+/// rest is another binding. All of a plan stands in the order in which it becomes known.
 pub(crate) struct Bound {
     inputs: Vec<(DType, Layout)>,
     /// The sizes that are known.
     pub sizes: Sizes,
-    /// How many of them are read off values.
-    pub stage: usize,
-    /// By [`ValueId`].
-    places: Vec<Place>,
-    /// By slot.
-    pub shapes: Vec<Shape>,
     pub scalars: Vec<Tensor>,
-    /// The commands of [`Plan::late`].
-    pub late: Vec<Arc<dyn Command>>,
-    /// What followed lately when the next size was known.
-    next: Recent,
+    pub slots: Vec<SlotKind>,
+    /// The steps from where the last of the sizes was read.
+    pub steps: Vec<BoundStep>,
+    /// The results; none while sizes are unknown.
+    pub outputs: Vec<BoundOutput>,
+    pub next: Option<Box<Next>>,
 }
 
-/// Where a value is.
+/// What is left of a plan when a size must be read off a value.
+pub(crate) struct Next {
+    /// How many were read before.
+    stage: usize,
+    /// The value.
+    pub value: Operand,
+    places: Vec<Place>,
+    /// What followed lately. Sizes may differ from run to run, so these are more than signatures.
+    recent: Mutex<Vec<Arc<Bound>>>,
+}
+
+/// The tensors that a slot holds.
 #[derive(Clone)]
-pub(crate) struct Place {
-    pub root: Root,
-    pub layout: Layout,
-    /// Whether `layout` is another than the root's own.
-    pub is_view: bool,
+pub(crate) struct SlotKind {
+    /// The position of their engine among the targets.
+    pub engine: usize,
+    pub dtype: DType,
+    pub shape: Shape,
+}
+
+/// A step for operands of known layouts.
+pub(crate) struct BoundStep {
+    pub work: BoundWork,
+    pub engine: usize,
+    pub inputs: SmallVec<[Operand; 3]>,
+    /// The slots written.
+    pub outputs: SmallVec<[u32; 1]>,
+    /// The slots that are not needed after this step.
+    pub release: SmallVec<[u32; 2]>,
+}
+
+/// What a step does.
+pub(crate) enum BoundWork {
+    Command(Arc<dyn Command>),
+    /// The only input is copied to the only output.
+    Copy,
+}
+
+/// A value that a step reads: the tensor that holds it, and its layout where that is another.
+pub(crate) struct Operand {
+    root: Root,
+    layout: Option<Box<Layout>>,
 }
 
 /// The tensor that holds a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Root {
-    Input(usize),
-    Scalar(usize),
-    Slot(usize),
+    Input(u32),
+    Scalar(u32),
+    Slot(u32),
+}
+
+/// A result.
+pub(crate) struct BoundOutput {
+    pub value: Operand,
+    pub layout: Layout,
+    /// Whether it is all of its root, in order, whatever its shape.
+    pub is_whole: bool,
+    /// Whether no later output needs its root.
+    pub is_last: bool,
+}
+
+/// Where a value is.
+#[derive(Clone)]
+struct Place {
+    root: Root,
+    layout: Layout,
+    /// Whether `layout` is another than the root's own.
+    is_view: bool,
 }
 
 impl Bound {
@@ -56,101 +107,173 @@ impl Bound {
         let nothing = Self {
             inputs,
             sizes,
-            stage: 0,
-            places: Vec::with_capacity(plan.definitions.len()),
-            shapes: Vec::with_capacity(plan.slots.len()),
             scalars: Vec::with_capacity(plan.scalars.len()),
-            late: Vec::new(),
-            next: Recent::default(),
+            slots: Vec::with_capacity(plan.slots.len()),
+            steps: Vec::new(),
+            outputs: Vec::new(),
+            next: None,
         };
-        nothing.go_on(plan)
+        nothing.with_stage(plan, 0, Vec::with_capacity(plan.definitions.len()))
     }
 
-    /// The binding when the next size is known to be this, if that was so lately.
-    pub fn recent_with(&self, size: usize) -> Option<Arc<Self>> {
-        self.next.find(|next| next.sizes.last() == Some(&size))
+    /// The binding that follows when the next size is known to be this, if it did lately.
+    pub fn recent_after(&self, size: usize) -> Option<Arc<Self>> {
+        let recent = lock(&self.next.as_ref()?.recent);
+        recent.iter().find(|bound| bound.sizes.last() == Some(&size)).cloned()
     }
 
-    /// The binding when the next size is known; `sizes` begin with those known here.
-    pub fn with(&self, plan: &Plan, sizes: Sizes) -> Result<Arc<Self>> {
+    /// The binding that follows when the next size is known; `sizes` begin with those known here.
+    pub fn after(&self, plan: &Plan, next: &Next, sizes: Sizes) -> Result<Arc<Self>> {
         let known = Self {
             inputs: self.inputs.clone(),
             sizes,
-            stage: self.stage + 1,
-            places: self.places.clone(),
-            shapes: self.shapes.clone(),
             scalars: self.scalars.clone(),
-            late: self.late.clone(),
-            next: Recent::default(),
+            slots: self.slots.clone(),
+            steps: Vec::new(),
+            outputs: Vec::new(),
+            next: None,
         };
-        let next = Arc::new(known.go_on(plan)?);
-        self.next.keep(Arc::clone(&next), NEXT_KEPT);
-        Ok(next)
+        let bound = Arc::new(known.with_stage(plan, next.stage + 1, next.places.clone())?);
+        let mut recent = lock(&next.recent);
+        recent.truncate(Self::RECENT - 1);
+        recent.insert(0, Arc::clone(&bound));
+        Ok(bound)
     }
 
-    /// Adds what the known sizes decide.
-    fn go_on(mut self, plan: &Plan) -> Result<Self> {
-        let sizes = &self.sizes;
-        let known = |dims: &[SymDim]| dims.iter().all(|dim| dim.sizes_needed() <= sizes.len());
-        for slot in plan.slots.iter().skip(self.shapes.len()).take_while(|slot| known(&slot.meta.shape)) {
-            self.shapes.push(extents(&slot.meta.shape, sizes)?);
+    /// How many bindings that followed are kept.
+    const RECENT: usize = 16;
+
+    /// Adds what the sizes decide when `stage` of them are read off values, given the places of values before.
+    fn with_stage(mut self, plan: &Plan, stage: usize, mut places: Vec<Place>) -> Result<Self> {
+        let sizes = &self.sizes[..];
+        let known = |dim: &SymDim| dim.sizes_needed() <= sizes.len();
+        for slot in plan.slots.iter().skip(self.slots.len()).take_while(|slot| slot.meta.shape.iter().all(known)) {
+            let shape = extents(&slot.meta.shape, sizes)?;
+            self.slots.push(SlotKind { engine: slot.engine, dtype: slot.meta.dtype, shape });
         }
-        let known = |source: &ScalarSource| match source {
+        let is_known = |source: &&ScalarSource| match source {
             ScalarSource::Constant(_) => true,
-            ScalarSource::Size(dim, _) => dim.sizes_needed() <= sizes.len(),
+            ScalarSource::Size(dim, _) => known(dim),
         };
-        for source in plan.scalars.iter().skip(self.scalars.len()).take_while(|source| known(source)) {
+        for source in plan.scalars.iter().skip(self.scalars.len()).take_while(is_known) {
             self.scalars.push(scalar(source, sizes)?);
         }
-        let values = plan.reads.get(self.stage).map_or(plan.definitions.len(), |read| read.value.index() + 1);
-        for definition in plan.definitions.iter().take(values).skip(self.places.len()) {
-            let place = match definition {
-                Definition::Input(i) => Place::whole(Root::Input(*i as usize), self.inputs[*i as usize].1.clone()),
-                Definition::Scalar(i) => Place::whole(Root::Scalar(*i as usize), Layout::col_major(&[])?),
-                Definition::Slot(slot) => Place::slot(*slot, &self.shapes)?,
-                Definition::View { source, op } => {
-                    let source = &self.places[source.index()];
-                    source.view(view(op, &source.layout, sizes)?)
-                }
-                Definition::Reshape { source, slot } => {
-                    let source = &self.places[source.index()];
-                    match source.layout.reshape(&self.shapes[*slot as usize])? {
-                        Some(layout) => source.view(layout),
-                        None => Place::slot(*slot, &self.shapes)?,
-                    }
-                }
-            };
-            self.places.push(place);
+        let read = plan.reads.get(stage);
+        let values = read.map_or(plan.definitions.len(), |read| read.value.index() + 1);
+        for definition in &plan.definitions[places.len().min(values)..values] {
+            places.push(place(definition, &places, sizes, &self.inputs, &self.slots)?);
         }
-        if !plan.late.is_empty() {
-            let layouts: SmallVec<[LayoutClass; 8]> =
-                self.inputs.iter().map(|(_, layout)| LayoutClass::of(layout)).collect();
-            let signature = Signature { sizes, layouts: &layouts };
-            for step in &plan.steps[plan.steps_of_stage(self.stage)] {
-                if let Work::Late { late, .. } = step.work {
-                    self.late.push(plan.late[late].prepare(&signature)?);
-                }
+        let range = plan.steps_of_stage(stage);
+        let mut steps = Vec::with_capacity(range.len());
+        for step in &plan.steps[range] {
+            let late = |late: usize| {
+                let layouts: SmallVec<[LayoutClass; 8]> =
+                    self.inputs.iter().map(|(_, layout)| LayoutClass::of(layout)).collect();
+                plan.late[late].prepare(&Signature { sizes, layouts: &layouts })
+            };
+            bind_step(step, &places, &late, &mut steps)?;
+        }
+        self.steps = steps;
+        match read {
+            None => self.outputs = outputs(plan, &places, &self.inputs, &self.slots),
+            Some(read) => {
+                let value = places[read.value.index()].operand();
+                self.next = Some(Box::new(Next { stage, value, places, recent: Mutex::default() }));
             }
         }
         Ok(self)
     }
 
-    /// Where a value is, if that is known.
-    pub fn known_place(&self, value: ValueId) -> Option<&Place> {
-        self.places.get(value.index())
-    }
-
-    pub fn place(&self, value: ValueId) -> &Place {
-        &self.places[value.index()]
-    }
-
-    fn is_for(&self, inputs: &[InputMeta<'_>]) -> bool {
+    fn is_for(&self, inputs: &[TensorRead<'_>]) -> bool {
         self.inputs.len() == inputs.len()
-            && self
-                .inputs
-                .iter()
-                .zip(inputs)
-                .all(|((dtype, layout), input)| *dtype == input.dtype && layout == input.layout)
+            && self.inputs.iter().zip(inputs).all(|((dtype, layout), input)| {
+                let input = InputMeta::of(input);
+                *dtype == input.dtype && layout == input.layout
+            })
+    }
+}
+
+/// Where a value is, given the places of those before it.
+fn place(
+    definition: &Definition,
+    places: &[Place],
+    sizes: &[usize],
+    inputs: &[(DType, Layout)],
+    slots: &[SlotKind],
+) -> Result<Place> {
+    Ok(match definition {
+        Definition::Input(i) => Place::whole(Root::Input(*i), inputs[*i as usize].1.clone()),
+        Definition::Scalar(i) => Place::whole(Root::Scalar(*i), Layout::col_major(&[])?),
+        Definition::Slot(slot) => Place::slot(*slot, slots)?,
+        Definition::View { source, op } => {
+            let source = &places[source.index()];
+            source.view(view(op, &source.layout, sizes)?)
+        }
+        Definition::Reshape { source, slot } => {
+            let source = &places[source.index()];
+            match source.layout.reshape(&slots[*slot as usize].shape)? {
+                Some(layout) => source.view(layout),
+                None => Place::slot(*slot, slots)?,
+            }
+        }
+    })
+}
+
+fn outputs(plan: &Plan, places: &[Place], inputs: &[(DType, Layout)], slots: &[SlotKind]) -> Vec<BoundOutput> {
+    let output = |(i, value): (usize, &ValueId)| {
+        let place = &places[value.index()];
+        let later = &plan.outputs[i + 1..];
+        BoundOutput {
+            value: place.operand(),
+            layout: place.layout.clone(),
+            is_whole: place.layout.is_contiguous() && place.layout.len() == root_len(place.root, inputs, slots),
+            is_last: !later.iter().any(|value| places[value.index()].root == place.root),
+        }
+    };
+    plan.outputs.iter().enumerate().map(output).collect()
+}
+
+/// Adds a step for operands at these places. One that is not needed leaves what it releases to the
+/// step before.
+fn bind_step(
+    step: &Step,
+    places: &[Place],
+    late: &dyn Fn(usize) -> Result<Arc<dyn Command>>,
+    steps: &mut Vec<BoundStep>,
+) -> Result<()> {
+    let operands = step.inputs.iter().map(|value| &places[value.index()]);
+    let bound = |command: &Arc<dyn Command>| {
+        let layouts: SmallVec<[&Layout; 3]> = operands.clone().map(|place| &place.layout).collect();
+        Ok::<_, Error>(BoundWork::Command(command.bind(&layouts)?.unwrap_or_else(|| Arc::clone(command))))
+    };
+    let work = match &step.work {
+        Work::Command(command) => bound(command)?,
+        Work::Late { late: position, .. } => bound(&late(*position)?)?,
+        Work::Compact(value) if places[value.index()].root == Root::Slot(step.outputs[0]) => BoundWork::Copy,
+        Work::Compact(_) => {
+            // Without a step before, what is filled goes back at the end of the run.
+            if let Some(before) = steps.last_mut() {
+                before.release.extend_from_slice(&step.release);
+            }
+            return Ok(());
+        }
+    };
+    steps.push(BoundStep {
+        work,
+        engine: step.engine,
+        inputs: operands.map(Place::operand).collect(),
+        outputs: step.outputs.clone(),
+        release: step.release.clone(),
+    });
+    Ok(())
+}
+
+/// The number of elements of a tensor that holds values.
+fn root_len(root: Root, inputs: &[(DType, Layout)], slots: &[SlotKind]) -> usize {
+    match root {
+        Root::Input(i) => inputs[i as usize].1.len(),
+        Root::Scalar(_) => 1,
+        Root::Slot(i) => slots[i as usize].shape.iter().product(),
     }
 }
 
@@ -159,68 +282,98 @@ impl Place {
         Self { root, layout, is_view: false }
     }
 
-    fn slot(slot: u32, shapes: &[Shape]) -> Result<Self> {
-        let slot = slot as usize;
-        Ok(Self::whole(Root::Slot(slot), Layout::col_major(&shapes[slot])?))
-    }
-
-    /// The value, of its root.
-    #[inline]
-    pub fn view_of<'v>(&self, root: TensorView<'v>) -> TensorView<'v> {
-        if !self.is_view {
-            return root;
-        }
-        match root.with_layout(self.layout.clone()) {
-            Ok(view) => view,
-            Err(error) => unreachable!("a binding is of the very layouts it is used with: {error}"),
-        }
+    fn slot(slot: u32, slots: &[SlotKind]) -> Result<Self> {
+        Ok(Self::whole(Root::Slot(slot), Layout::col_major(&slots[slot as usize].shape)?))
     }
 
     fn view(&self, layout: Layout) -> Self {
         let is_view = self.is_view || layout != self.layout;
         Self { root: self.root, layout, is_view }
     }
+
+    fn operand(&self) -> Operand {
+        Operand { root: self.root, layout: self.is_view.then(|| Box::new(self.layout.clone())) }
+    }
 }
 
-/// How many bindings are kept of a prepared program, for its signatures,
-const KEPT: usize = 4;
-/// and how many of one binding, for the sizes that were read next: they differ from run to run.
-const NEXT_KEPT: usize = 16;
+impl Operand {
+    pub fn root(&self) -> Root {
+        self.root
+    }
+
+    /// Whether its layout is another than its root's.
+    pub fn is_view(&self) -> bool {
+        self.layout.is_some()
+    }
+
+    /// The value, of its root.
+    #[inline]
+    pub fn of<'v>(&'v self, root: TensorView<'v>) -> TensorView<'v> {
+        let Some(layout) = &self.layout else { return root };
+        match root.through(layout) {
+            Ok(view) => view,
+            Err(error) => unreachable!("a binding is of the very layouts it is used with: {error}"),
+        }
+    }
+}
 
 /// The signatures a prepared program was lately run with.
 #[derive(Default)]
-pub(crate) struct Bindings(Recent);
+pub(crate) struct Bindings {
+    /// The first, found without a lock: programs that are specialised for extents seldom see
+    /// another.
+    first: OnceLock<Bound>,
+    recent: Mutex<SmallVec<[Arc<Bound>; Bindings::KEPT]>>,
+}
 
-impl Bindings {
-    pub fn find(&self, inputs: &[InputMeta<'_>]) -> Option<Arc<Bound>> {
-        self.0.find(|bound| bound.is_for(inputs))
-    }
+/// A binding in use.
+pub(crate) enum Binding<'p> {
+    First(&'p Bound),
+    Recent(Arc<Bound>),
+}
 
-    /// Keeps a binding; the oldest makes room.
-    pub fn keep(&self, bound: Arc<Bound>) {
-        self.0.keep(bound, KEPT);
+impl Deref for Binding<'_> {
+    type Target = Bound;
+
+    fn deref(&self) -> &Bound {
+        match self {
+            Self::First(bound) => bound,
+            Self::Recent(bound) => bound,
+        }
     }
 }
 
-/// Bindings, the latest first.
-#[derive(Default)]
-struct Recent(Mutex<SmallVec<[Arc<Bound>; KEPT]>>);
+impl Bindings {
+    const KEPT: usize = 4;
 
-impl Recent {
-    fn find(&self, wanted: impl Fn(&Bound) -> bool) -> Option<Arc<Bound>> {
-        self.lock().iter().find(|bound| wanted(bound)).cloned()
+    #[inline]
+    pub fn find(&self, inputs: &[TensorRead<'_>]) -> Option<Binding<'_>> {
+        match self.first.get() {
+            Some(first) if first.is_for(inputs) => Some(Binding::First(first)),
+            Some(_) => lock(&self.recent).iter().find(|bound| bound.is_for(inputs)).cloned().map(Binding::Recent),
+            None => None,
+        }
     }
 
-    fn keep(&self, bound: Arc<Bound>, most: usize) {
-        let mut recent = self.lock();
-        recent.truncate(most - 1);
-        recent.insert(0, bound);
+    /// Keeps a binding. The first stays; of the others the oldest makes room.
+    pub fn keep(&self, bound: Bound) -> Binding<'_> {
+        let mut bound = Some(bound);
+        let first = self.first.get_or_init(|| match bound.take() {
+            Some(bound) => bound,
+            None => unreachable!("a value is made at most once"),
+        });
+        let Some(bound) = bound else { return Binding::First(first) };
+        let bound = Arc::new(bound);
+        let mut recent = lock(&self.recent);
+        recent.truncate(Self::KEPT - 1);
+        recent.insert(0, Arc::clone(&bound));
+        Binding::Recent(bound)
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, SmallVec<[Arc<Bound>; KEPT]>> {
-        // The list is whole whenever a panic could leave it.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock<T>(recent: &Mutex<T>) -> MutexGuard<'_, T> {
+    // The lists are whole whenever a panic could leave them.
+    recent.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn scalar(source: &ScalarSource, sizes: &[usize]) -> Result<Tensor> {

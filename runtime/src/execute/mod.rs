@@ -5,6 +5,7 @@ mod command;
 mod frame;
 mod inputs;
 mod outputs;
+mod slots;
 
 use std::sync::Arc;
 
@@ -16,8 +17,8 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::prepare::{LayoutClass, Prepared, Signature, Specialization};
 use crate::runtime::Runtime;
-use bind::Bound;
-use frame::{Frame, Slot, Slots};
+use bind::{Binding, Bound, Next};
+use frame::Frame;
 
 pub(crate) use bind::Bindings;
 pub(crate) use inputs::{InputMeta, bind_sizes};
@@ -33,9 +34,7 @@ pub(crate) fn run<'a>(
     inputs: &[TensorRead<'a>],
 ) -> Result<Vec<Output<'a>>> {
     let bound = admit(runtime, call, engines, prepared, inputs)?;
-    let mut slots = slots(prepared);
-    let frame = Frame::new(&prepared.shared.plan, &bound, inputs, &mut slots);
-    at_last_stage(prepared, engines, inputs, frame, |mut frame, engines| {
+    at_last_stage(prepared, engines, inputs, Frame::new(&bound, inputs), |mut frame, engines| {
         frame.execute(engines)?;
         frame.outputs(engines)
     })
@@ -50,20 +49,20 @@ pub(crate) fn run_into(
     outputs: &mut [&mut Tensor],
 ) -> Result<()> {
     let bound = admit(runtime, call, engines, prepared, inputs)?;
-    check_outputs(call, prepared, &bound, outputs)?;
-    let mut slots = slots(prepared);
-    let frame = Frame::new(&prepared.shared.plan, &bound, inputs, &mut slots);
-    at_last_stage(prepared, engines, inputs, frame, |mut frame, engines| {
-        if frame.bound().stage > 0 {
-            check_outputs(call, prepared, frame.bound(), outputs)?;
+    at_last_stage(prepared, engines, inputs, Frame::new(&bound, inputs), |mut frame, engines| {
+        // Not before, for data may decide on their shapes.
+        if let Err(error) = check_outputs(call, prepared, frame.bound(), outputs) {
+            frame.recycle(engines);
+            return Err(error);
         }
-        let rest = frame.lend(outputs);
+        frame.lend(outputs);
         frame.execute(engines)?;
-        frame.deliver(engines, rest)
+        frame.deliver(engines)
     })
 }
 
-/// Executes up to where the last of the sizes that are read off values is known, and leaves the rest to `last`.
+/// Executes up to where the last of the sizes that are read off values is known, and leaves the rest
+/// to `last`.
 fn at_last_stage<'a, 'o, R>(
     prepared: &Prepared,
     engines: &mut [&mut dyn Engine],
@@ -71,36 +70,45 @@ fn at_last_stage<'a, 'o, R>(
     mut frame: Frame<'_, 'a, 'o>,
     last: impl FnOnce(Frame<'_, 'a, 'o>, &mut [&mut dyn Engine]) -> Result<R>,
 ) -> Result<R> {
-    let (plan, bound) = (&prepared.shared.plan, frame.bound());
-    let Some(read) = plan.reads.get(bound.stage) else { return last(frame, engines) };
+    let Some(next) = &frame.bound().next else { return last(frame, engines) };
     frame.execute(engines)?;
-    let value = frame.integer(engines, read.value)?;
-    // What is kept was checked.
-    let recent = usize::try_from(value).ok().and_then(|size| bound.recent_with(size));
-    let next = match recent {
-        Some(next) => next,
-        None => {
-            let shapes: SmallVec<[&[usize]; 8]> = inputs.iter().map(|input| input.shape()).collect();
-            let mut sizes = bound.sizes.clone();
-            prepared.lowered().bind_next(&shapes, &mut sizes, value)?;
-            bound.with(plan, sizes)?
+    match after(prepared, engines, inputs, &frame, next) {
+        Ok(bound) => at_last_stage(prepared, engines, inputs, frame.after(&bound), last),
+        Err(error) => {
+            frame.recycle(engines);
+            Err(error)
         }
-    };
-    at_last_stage(prepared, engines, inputs, frame.in_stage(&next), last)
+    }
 }
 
-fn slots<'o>(prepared: &Prepared) -> Slots<'o> {
-    prepared.shared.plan.slots.iter().map(|_| Slot::Empty).collect()
+/// Reads and checks the next size, and finds or makes the binding that follows.
+fn after<'f>(
+    prepared: &Prepared,
+    engines: &mut [&mut dyn Engine],
+    inputs: &[TensorRead<'_>],
+    frame: &Frame<'f, '_, '_>,
+    next: &'f Next,
+) -> Result<Arc<Bound>> {
+    let value = frame.integer(engines, &next.value)?;
+    let bound = frame.bound();
+    // What is kept was checked.
+    if let Some(recent) = usize::try_from(value).ok().and_then(|size| bound.recent_after(size)) {
+        return Ok(recent);
+    }
+    let shapes: SmallVec<[&[usize]; 8]> = inputs.iter().map(|input| input.shape()).collect();
+    let mut sizes = bound.sizes.clone();
+    prepared.lowered().bind_next(&shapes, &mut sizes, value)?;
+    bound.after(&prepared.shared.plan, next, sizes)
 }
 
 /// Checks everything that a run rests on, and finds or makes the binding for these inputs.
-fn admit(
+fn admit<'p>(
     runtime: &Runtime,
     call: &'static str,
     engines: &mut [&mut dyn Engine],
-    prepared: &Prepared,
+    prepared: &'p Prepared,
     inputs: &[TensorRead<'_>],
-) -> Result<Arc<Bound>> {
+) -> Result<Binding<'p>> {
     if prepared.shared.runtime != runtime.id() {
         return Err(Error::ForeignRuntime { call });
     }
@@ -109,14 +117,12 @@ fn admit(
         return Err(Error::StaleEpoch { call, prepared: epoch, current });
     }
     check_engines(call, engines, prepared)?;
-    let metas: SmallVec<[InputMeta<'_>; 8]> = inputs.iter().map(InputMeta::of).collect();
     let bindings = &prepared.shared.bindings;
-    if let Some(bound) = bindings.find(&metas) {
+    if let Some(bound) = bindings.find(inputs) {
         return Ok(bound);
     }
-    let bound = Arc::new(bind(call, prepared, &metas)?);
-    bindings.keep(Arc::clone(&bound));
-    Ok(bound)
+    let metas: SmallVec<[InputMeta<'_>; 8]> = inputs.iter().map(InputMeta::of).collect();
+    Ok(bindings.keep(bind(call, prepared, &metas)?))
 }
 
 fn check_engines(call: &'static str, engines: &[&mut dyn Engine], prepared: &Prepared) -> Result<()> {
@@ -156,17 +162,14 @@ fn check_outputs(call: &'static str, prepared: &Prepared, bound: &Bound, outputs
         let message = format!("the program has {wanted} outputs, but {} tensors were passed", outputs.len());
         return Err(Error::Argument { call, argument: "outputs", message });
     }
-    let values = &prepared.shared.plan.outputs;
-    for (i, ((output, given), &value)) in program.outputs().iter().zip(outputs).zip(values).enumerate() {
+    for (i, (output, given)) in bound.outputs.iter().zip(outputs).enumerate() {
         let meta = program.output_meta(i);
-        // Others are checked when their sizes are known.
-        let Some(place) = bound.known_place(value) else { continue };
-        let shape = place.layout.shape();
+        let shape = output.layout.shape();
         if given.dtype() != meta.dtype || given.shape() != shape {
             let declared = SizeNames(program.sizes()).meta(meta);
             return Err(Error::Output {
                 call,
-                output: match &output.name {
+                output: match &program.outputs()[i].name {
                     Some(name) => format!("`{name}` of {}", program.name()),
                     None => format!("{i} of {}", program.name()),
                 },
