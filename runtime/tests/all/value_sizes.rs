@@ -137,7 +137,7 @@ fn programs_without_such_sizes_neither_copy_nor_wait() {
     let (runtime, _) = watched();
     let mut engine = Watching::default();
     let inputs = [counting(&[6])];
-    let handle = runtime.prepare(&sum_of_squares(), &reads(&inputs), &[engine.target()]).unwrap();
+    let handle = runtime.prepare(sum_of_squares(), &reads(&inputs), &[engine.target()]).unwrap();
     runtime.run(&mut [&mut engine], &handle, &reads(&inputs)).unwrap();
     assert_eq!((engine.copies, engine.waits), (0, 0));
 }
