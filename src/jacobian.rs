@@ -1,5 +1,7 @@
 //! Jacobians and Hessians: a derivative program run once for each entry of a basis.
 
+use std::sync::Arc;
+
 use crate::ad::{AdContext, Transform};
 use crate::dtype::{DType, DTypeSet, ScalarValue};
 use crate::program::{SemanticProgram, Sizes, ValueMeta};
@@ -44,9 +46,9 @@ impl Session {
         let mut derivative = ad.transform(Transform::Jvp, program, wrt)?;
         let shapes: Vec<&[usize]> = inputs.iter().map(TensorRead::shape).collect();
         let sizes = program.bind(&shapes)?;
-        let floats = (0..program.outputs().len()).map(|i| program.output_meta(i)).filter(|meta| meta.dtype.is_float());
-        let rows = floats.map(|meta| Space::new(meta, &sizes)).collect::<Result<Vec<_>>>()?;
-        let columns = wrt.iter().map(|&i| Space::new(program.input_meta(i), &sizes)).collect::<Result<Vec<_>>>()?;
+        let outputs = self.output_spaces(program, &sizes, inputs)?;
+        let rows: Vec<Space> = outputs.into_iter().filter(|output| output.dtype.is_float()).collect();
+        let columns: Vec<Space> = wrt.iter().map(|&i| Space::new(inputs[i].dtype(), shapes[i].into())).collect();
         if let Some((&i, column)) = wrt.iter().zip(&columns).find(|(_, column)| column.dtype.is_complex()) {
             let (argument, expected) = (program.inputs()[i].name.clone(), DTypeSet::REAL_FLOAT.to_string().into());
             let op = "jacobian".into();
@@ -76,6 +78,25 @@ impl Session {
             }
         }
         Ok(blocks)
+    }
+
+    /// What the outputs range over; where their extents depend on data, the program is run.
+    fn output_spaces(
+        &mut self,
+        program: &SemanticProgram,
+        sizes: &Sizes,
+        inputs: &[TensorRead<'_>],
+    ) -> Result<Vec<Space>> {
+        let metas = || (0..program.outputs().len()).map(|i| program.output_meta(i));
+        if metas().flat_map(|meta| meta.shape.iter()).any(|dim| dim.sizes_needed() > sizes.len()) {
+            let outputs = self.run(Arc::new(program.clone()), inputs)?;
+            return Ok(outputs.iter().map(|output| Space::new(output.dtype(), output.shape().into())).collect());
+        }
+        let space = |meta: &ValueMeta| {
+            let shape = meta.shape.iter().map(|dim| dim.eval_extent(sizes)).collect::<Result<_, _>>()?;
+            Ok(Space::new(meta.dtype, shape))
+        };
+        metas().map(space).collect()
     }
 
     /// The Hessians of a program whose output is a real scalar: `[i][j]` is the second derivative by inputs `wrt[i]`
@@ -121,9 +142,8 @@ struct Space {
 }
 
 impl Space {
-    fn new(meta: &ValueMeta, sizes: &Sizes) -> Result<Self> {
-        let shape: Shape = meta.shape.iter().map(|dim| dim.eval_extent(sizes)).collect::<Result<_, _>>()?;
-        Ok(Self { dtype: meta.dtype, len: shape.iter().product(), shape })
+    fn new(dtype: DType, shape: Shape) -> Self {
+        Self { dtype, len: shape.iter().product(), shape }
     }
 
     /// Zeros, but for a one at an entry.

@@ -56,7 +56,7 @@ pub mod program {
     pub use crate::program::{Fingerprint, Guard, Relation, SemanticProgram, Size, ValueId as V, ValueMeta};
 
     use crate::extension::{ExtensionOp, ExtensionRef};
-    use crate::program::{Input, Node, Op, Output};
+    use crate::program::{Input, Node, Op, Output, SizeBinding};
 
     /// A size as an extent.
     pub const fn size<const ID: u32>() -> SymDim {
@@ -78,7 +78,12 @@ pub mod program {
 
     /// A size and the axis that binds it: the extent there is `scale * size + offset`.
     pub const fn size_of(name: &'static str, input: u32, axis: u32, scale: i64, offset: i64) -> Size {
-        Size { name: B(name), input, axis, scale, offset }
+        Size { name: B(name), binding: SizeBinding::Axis { input, axis, scale, offset } }
+    }
+
+    /// A size and the value it is read off, at most `bound`.
+    pub const fn size_of_value(name: &'static str, value: u32, bound: SymDim) -> Size {
+        Size { name: B(name), binding: SizeBinding::Value { value: V(value), bound } }
     }
 
     /// An input of a program.

@@ -24,4 +24,5 @@ mod all {
     mod ranked_derivatives;
     mod support;
     mod table;
+    mod value_sizes;
 }

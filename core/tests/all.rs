@@ -17,4 +17,5 @@ mod all {
     mod tensor_typed;
     mod tensor_values;
     mod text;
+    mod value_sizes;
 }

@@ -16,4 +16,5 @@ mod all {
     mod sharing;
     mod stress;
     mod support;
+    mod value_sizes;
 }

@@ -237,8 +237,24 @@ fn page() -> String {
             page += &line(op.row());
         }
     }
+    page += "\n## Sizes that are read off data\n\n";
+    page += DATA_DEPENDENT;
     page
 }
+
+/// What is written with operations that have rows.
+const DATA_DEPENDENT: &str = "\
+The extents above are made of sizes that are read off the inputs' shapes, or off integer scalars that the program
+computes: `ProgramBuilder::size_of_value` makes an i32 or i64 scalar a size with an upper bound. One value is one size,
+so operands that are truncated by it agree. A run fails where the value is negative or above its bound. What is known
+of an extent before that, `SemanticProgram::extent` tells: it is `Exact`, or has an `UpperBound`.
+
+| method of the builder | made of | meaning |
+| --- | --- | --- |
+| `dynamic_truncate(x, size, axis)` | `slice` | the first `size` entries along an axis, a view |
+| `pad_to_match(x, like, axis)` | `pad` | zeros after the entries along an axis, up to the extent of `like` |
+| `shape_of(x)` | `size` | the extents of x, i64 |
+";
 
 fn line(row: &Row) -> String {
     let operand = |(i, name): (usize, &&str)| match row.control(i) {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::{AdContext, jvp, transforms};
 use crate::error::{Error, Result};
 use crate::extension::{AliasDeclaration, EffectDeclaration, ExtensionOp, ShapeContext};
-use crate::program::{Op, ProgramBuilder, SemanticProgram, ValueId, ValueMeta, sizes_of_call};
+use crate::program::{CopySizes, Op, ProgramBuilder, SemanticProgram, SizeNames, ValueId, ValueMeta, sizes_of_call};
 
 /// Calls a program so that its reverse pass keeps only the arguments and computes the rest again.
 ///
@@ -18,7 +18,8 @@ use crate::program::{Op, ProgramBuilder, SemanticProgram, ValueId, ValueMeta, si
 /// Its text form holds that of `program`.
 ///
 /// # Errors
-/// As [`ProgramBuilder::call`]; and when `program` has side effects.
+/// As [`ProgramBuilder::call`]; and when `program` has side effects, or an output whose shape depends on a size that it
+/// reads off a value.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -47,7 +48,7 @@ pub fn checkpoint(
 }
 
 /// The program with every [checkpointed](checkpoint) call replaced by the operations it stands for, `None` if there
-/// is none. Sizes, inputs and outputs are the same.
+/// is none. Inputs, outputs and the sizes of axes are the same.
 ///
 /// Operations inside and outside of a call are not shared, or what a reverse pass computes again would be found
 /// computed already. For the same reason the result is to be executed as it stands.
@@ -60,14 +61,19 @@ pub fn expand_checkpoints(program: &SemanticProgram) -> Result<Option<SemanticPr
     }
     let mut b = ProgramBuilder::new(program.name());
     let inputs = b.repeat_inputs(program)?;
-    let outputs = expand_into(&mut b, program, &inputs)?;
+    let outputs = expand_into(&mut b, program, &inputs, CopySizes::Repeated)?;
     let outputs: Vec<_> = program.outputs().iter().map(|o| o.name.as_deref()).zip(outputs).collect();
     b.finish(&outputs).map(Some)
 }
 
-fn expand_into(b: &mut ProgramBuilder, program: &SemanticProgram, arguments: &[ValueId]) -> Result<Vec<ValueId>> {
-    b.copy(program, arguments, "", &mut |b, op, inputs| match as_checkpoint(op) {
-        Some(call) => b.isolated(|b| expand_into(b, &call.program, inputs)),
+fn expand_into(
+    b: &mut ProgramBuilder,
+    program: &SemanticProgram,
+    arguments: &[ValueId],
+    sizes: CopySizes<'_>,
+) -> Result<Vec<ValueId>> {
+    b.copy(program, arguments, sizes, &mut |b, op, inputs| match as_checkpoint(op) {
+        Some(call) => b.isolated(|b| expand_into(b, &call.program, inputs, CopySizes::OfCall(""))),
         None => b.apply(op.clone(), inputs),
     })
 }
@@ -171,6 +177,15 @@ impl ExtensionOp for Checkpoint {
     }
     fn infer_output_meta(&self, ctx: &mut ShapeContext<'_>) -> Result<Vec<ValueMeta>> {
         let sizes = sizes_of_call(&self.program, "", ctx)?;
+        let outputs = (0..self.output_count()).map(|i| (i, self.program.output_meta(i)));
+        for (i, meta) in outputs {
+            if meta.shape.iter().any(|dim| dim.sizes_needed() > sizes.len()) {
+                let shape = SizeNames(self.program.sizes()).meta(meta);
+                let message =
+                    format!("is {shape}, but a size that is read off a value within the call is unknown outside");
+                return Err(Error::argument(self.program.name().to_string(), format!("output {i}"), message));
+            }
+        }
         let of_call = |meta: &ValueMeta| {
             ValueMeta::new(meta.dtype, meta.shape.iter().map(|d| d.substitute(&sizes)).collect::<Vec<_>>())
         };

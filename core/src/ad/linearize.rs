@@ -7,7 +7,7 @@ use super::rules::check_count;
 use crate::error::{Error, Result};
 use crate::extension::{EffectDeclaration, ExtensionRef};
 use crate::ops::{Derivative, Linearize};
-use crate::program::{Op, ProgramBuilder, SemanticProgram, ValueId};
+use crate::program::{CopySizes, Op, ProgramBuilder, SemanticProgram, ValueId};
 
 /// What becomes of the tangents.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(super) struct Linearized {
     pub tangents: Vec<Option<ValueId>>,
 }
 
-/// Copies `program` into `b` and writes the tangents of its outputs; all that depends on `tangents` is linear in
+/// Copies `program` into `b`, which repeats its inputs, and writes the tangents of its outputs; all that depends on `tangents` is linear in
 /// them.
 pub(super) fn linearize(
     b: &mut ProgramBuilder,
@@ -37,7 +37,7 @@ pub(super) fn linearize(
     // Tangents by value of `program`; the copy visits its nodes in order.
     let mut known = tangents.to_vec();
     let mut nodes = program.nodes().iter();
-    let outputs = b.copy(program, inputs, "", &mut |b, op, operands| {
+    let outputs = b.copy(program, inputs, CopySizes::Repeated, &mut |b, op, operands| {
         let results = b.apply(op.clone(), operands)?;
         let Some(node) = nodes.next() else { return Ok(results) };
         let of_inputs: Vec<Option<ValueId>> = node.inputs.iter().map(|v| known[v.index()]).collect();

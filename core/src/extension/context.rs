@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::program::{Guard, Relation, SizeNames, ValueMeta};
-use crate::shape::{Factor, SymDim};
+use crate::shape::{SymDim, never_negative};
 
 /// The operands of an operation while its result shapes are inferred.
 ///
@@ -103,11 +103,12 @@ impl<'a> ShapeContext<'a> {
     /// # Errors
     /// When `a` exceeds `b` for all sizes.
     pub fn require_at_most(&mut self, a: &SymDim, b: &SymDim, reason: &str) -> Result<()> {
-        let difference = b - a;
-        if never_negative(&difference) {
+        let difference = self.names.range(&(b - a));
+        if never_negative(&difference.low) {
             return Ok(());
         }
-        self.decide(difference.as_const().is_none().then_some(()), a, Relation::Le, b, reason)
+        let possible = difference.high.as_const().is_none_or(|most| most >= 0);
+        self.decide(possible.then_some(()), a, Relation::Le, b, reason)
     }
 
     fn decide(
@@ -128,28 +129,11 @@ impl<'a> ShapeContext<'a> {
             Error::argument(self.op.to_string(), reason.to_string(), message)
         })?;
         let reason = if self.stated { reason.to_string() } else { format!("`{}` ({reason})", self.op) }.into();
-        // One form of each equality, so that none is recorded twice: numbers stand on the right.
-        let mut sides = [lhs, rhs];
-        if relation == Relation::Eq {
-            sides.sort_by_key(|side| (side.as_const().is_some(), *side));
-        }
-        let [lhs, rhs] = sides.map(SymDim::clone);
-        self.guards.push(Guard { lhs, relation, rhs, reason });
+        self.guards.push(Guard { lhs: lhs.clone(), relation, rhs: rhs.clone(), reason }.in_order());
         Ok(())
     }
 }
 
 fn never_equal(a: &SymDim, b: &SymDim) -> bool {
     (a - b).as_const().is_some_and(|d| d != 0)
-}
-
-/// Sizes are extents, so an expression of sizes with no negative coefficient is never negative.
-pub(crate) fn never_negative(dim: &SymDim) -> bool {
-    let factor = |factor: &Factor| match factor {
-        Factor::Size(_) => true,
-        // a divisor that may be 0 has to be looked at
-        Factor::Quotient(a) => never_negative(&a[0]) && a[1].as_const().is_some_and(|divisor| divisor > 0),
-        Factor::Min(a) | Factor::Max(a) => a.iter().all(never_negative),
-    };
-    dim.constant >= 0 && dim.terms.iter().all(|term| term.coefficient > 0 && term.factors.iter().all(factor))
 }

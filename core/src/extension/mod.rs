@@ -8,5 +8,4 @@ mod context;
 mod payload;
 
 pub use context::ShapeContext;
-pub(crate) use context::never_negative;
 pub use payload::{AliasDeclaration, Effect, EffectDeclaration, ExtensionOp, ExtensionRef, check_family_id};

@@ -243,9 +243,10 @@ impl CoreOp {
     pub fn dims(&self) -> Vec<&SymDim> {
         match self {
             Self::SizeValue { dim, .. } => vec![dim],
-            Self::Iota { shape, .. } | Self::Reshape { shape } | Self::BroadcastInDim { shape, .. } => {
-                shape.iter().collect()
-            }
+            Self::Iota { shape, .. }
+            | Self::Reshape { shape }
+            | Self::BroadcastInDim { shape, .. }
+            | Self::DynamicSlice { sizes: shape } => shape.iter().collect(),
             Self::Slice { start: a, limit: b, .. } | Self::Pad { low: a, high: b, .. } => {
                 a.iter().chain(b.iter()).collect()
             }

@@ -1,16 +1,12 @@
 //! [`ProgramBuilder`]: programs are made one checked operation at a time.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::{
-    Fingerprint, Guard, Input, Node, Op, Output, Relation, SemanticProgram, Size, SizeNames, ValueId, ValueMeta,
-};
+use super::{Guard, Node, Op, Relation, SemanticProgram, Size, SizeBinding, SizeNames, ValueId, ValueMeta};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::extension::{
-    AliasDeclaration, EffectDeclaration, ExtensionRef, ShapeContext, check_family_id, never_negative,
-};
+use crate::extension::{AliasDeclaration, EffectDeclaration, ExtensionRef, ShapeContext, check_family_id};
 use crate::ops::{CoreOp, OutputDType};
 use crate::shape::{SizeId, SymDim};
 
@@ -33,36 +29,46 @@ use crate::shape::{SizeId, SymDim};
 /// ```
 #[derive(Debug)]
 pub struct ProgramBuilder {
-    name: String,
-    sizes: Vec<Size>,
-    inputs: Vec<(String, ValueId)>,
-    values: Vec<ValueMeta>,
+    pub(super) name: String,
+    pub(super) sizes: Vec<Size>,
+    pub(super) inputs: Vec<(String, ValueId)>,
+    pub(super) values: Vec<ValueMeta>,
     /// The node that makes a value; `None` for inputs and placeholders.
-    makers: Vec<Option<u32>>,
-    nodes: Vec<Node>,
+    pub(super) makers: Vec<Option<u32>>,
+    pub(super) nodes: Vec<Node>,
     /// Each with the node that needs it; `None` where it was stated.
-    guards: Vec<(Option<u32>, Guard)>,
+    pub(super) guards: Vec<(Option<u32>, Guard)>,
     shared: HashMap<(Op, Box<[ValueId]>), ValueId>,
 }
 
 /// The input of a size that none binds yet.
-pub(super) const UNBOUND: u32 = u32::MAX;
+const UNBOUND: u32 = u32::MAX;
+/// The value of a size that was adopted from a program whose value is not copied yet.
+pub(super) const NOT_COPIED: ValueId = ValueId(u32::MAX);
 
 /// A size that no input binds yet.
 pub(super) fn unbound(name: impl Into<Cow<'static, str>>) -> Size {
-    Size { name: name.into(), input: UNBOUND, axis: 0, scale: 1, offset: 0 }
+    Size { name: name.into(), binding: SizeBinding::Axis { input: UNBOUND, axis: 0, scale: 1, offset: 0 } }
 }
 
-/// Reads every size off the first axis that is exactly it, else off the first that is `scale * size + offset`.
+/// Whether nothing binds a size.
+pub(super) fn is_unbound(size: &Size) -> bool {
+    matches!(size.binding, SizeBinding::Axis { input: UNBOUND, .. })
+}
+
+/// Reads every size that is not read off a value off the first axis that is exactly it, else off the first that is
+/// `scale * size + offset`.
 pub(super) fn bind_sizes<'a>(sizes: &mut [Size], inputs: impl Iterator<Item = &'a ValueMeta>) {
     for (i, meta) in inputs.enumerate() {
         for (axis, dim) in meta.shape.iter().enumerate() {
             let Some((id, scale, offset)) = dim.as_affine() else { continue };
             let Some(size) = sizes.get_mut(id.0 as usize) else { continue };
+            let SizeBinding::Axis { input, scale: known_scale, offset: known_offset, .. } = size.binding else {
+                continue;
+            };
             let alone = (scale, offset) == (1, 0);
-            if size.input == UNBOUND || (alone && (size.scale, size.offset) != (1, 0)) {
-                (size.input, size.axis) = (i as u32, axis as u32);
-                (size.scale, size.offset) = (scale, offset);
+            if input == UNBOUND || (alone && (known_scale, known_offset) != (1, 0)) {
+                size.binding = SizeBinding::Axis { input: i as u32, axis: axis as u32, scale, offset };
             }
         }
     }
@@ -202,7 +208,7 @@ impl ProgramBuilder {
         SizeNames(&self.sizes)
     }
 
-    /// States a condition that is tested when inputs arrive.
+    /// States a condition that is tested as soon as its sizes are known.
     ///
     /// # Errors
     /// When it holds for no sizes.
@@ -237,93 +243,17 @@ impl ProgramBuilder {
         written
     }
 
-    /// Ends the program: operations without effects that no output needs are dropped, with their guards, and values
-    /// are numbered in order.
-    ///
-    /// # Errors
-    /// When a size is not determined by any input.
-    pub fn finish(mut self, outputs: &[(Option<&str>, ValueId)]) -> Result<SemanticProgram> {
-        let mut live = vec![false; self.nodes.len()];
-        let mut pending: Vec<ValueId> = outputs.iter().map(|&(_, v)| v).collect();
-        pending.iter().try_for_each(|&v| self.known(v))?;
-        pending.extend(self.nodes.iter().filter(|node| !is_pure(&node.op)).map(|node| node.first_output));
-        while let Some(value) = pending.pop() {
-            match self.makers[value.index()] {
-                Some(node) if !live[node as usize] => {
-                    live[node as usize] = true;
-                    pending.extend(self.nodes[node as usize].inputs.iter());
-                }
-                None if !self.inputs.iter().any(|&(_, v)| v == value) => {
-                    return Err(self.malformed("an output depends on a tangent that was never given".to_string()));
-                }
-                _ => {}
-            }
-        }
-        self.bind_sizes()?;
-
-        let mut renumbered = vec![ValueId(u32::MAX); self.values.len()];
-        let mut values = Vec::new();
-        let mut keep = |old: ValueId, meta: &ValueMeta| {
-            renumbered[old.index()] = ValueId(values.len() as u32);
-            values.push(meta.clone());
-        };
-        for &(_, value) in &self.inputs {
-            keep(value, &self.values[value.index()]);
-        }
-        for node in self.nodes.iter().zip(&live).filter(|(_, live)| **live).map(|(n, _)| n) {
-            for value in node.outputs() {
-                keep(value, &self.values[value.index()]);
-            }
-        }
-        let nodes: Vec<Node> = self
-            .nodes
-            .into_iter()
-            .zip(&live)
-            .filter(|(_, live)| **live)
-            .map(|(mut node, _)| {
-                node.inputs = node.inputs.iter().map(|v| renumbered[v.index()]).collect();
-                node.first_output = renumbered[node.first_output.index()];
-                node
-            })
-            .collect();
-        let guards = kept_guards(self.guards, &live, &values);
-        let output = |&(name, value): &(Option<&str>, ValueId)| Output {
-            name: name.map(|n| n.to_string().into()),
-            value: renumbered[value.index()],
-        };
-        let mut program = SemanticProgram {
-            name: self.name.into(),
-            sizes: self.sizes.into(),
-            inputs: self.inputs.into_iter().map(|(name, _)| Input { name: name.into() }).collect(),
-            values: values.into(),
-            nodes: nodes.into(),
-            outputs: outputs.iter().map(output).collect(),
-            guards: guards.into(),
-            fingerprint: Fingerprint(0),
-        };
-        program.fingerprint = program.compute_fingerprint();
-        if cfg!(debug_assertions) {
-            program.verify()?;
-        }
-        Ok(program)
-    }
-
-    fn bind_sizes(&mut self) -> Result<()> {
-        let mut names = HashSet::new();
-        if let Some(size) = self.sizes.iter().find(|s| !names.insert(&s.name)) {
-            return Err(self.malformed(format!("two sizes are named `{}`", size.name)));
-        }
-        bind_sizes(&mut self.sizes, self.inputs.iter().map(|&(_, value)| &self.values[value.index()]));
-        match self.sizes.iter().find(|s| s.input == UNBOUND) {
-            None => Ok(()),
-            Some(size) => Err(self.malformed(format!("size `{}` is not determined by any input", size.name))),
-        }
-    }
-
-    /// Repeats the sizes of another program, so that its expressions mean the same here.
+    /// Repeats the sizes of another program, so that its expressions mean the same here. Those that are read off values
+    /// wait for [`adopt_values`](Self::adopt_values).
     pub(crate) fn adopt_sizes(&mut self, program: &SemanticProgram) {
-        for size in program.sizes() {
-            self.size(size.name.clone());
+        for Size { name, binding } in program.sizes() {
+            self.sizes.push(match binding {
+                SizeBinding::Axis { .. } => unbound(name.clone()),
+                SizeBinding::Value { bound, .. } => {
+                    let binding = SizeBinding::Value { value: NOT_COPIED, bound: bound.clone() };
+                    Size { name: name.clone(), binding }
+                }
+            });
         }
     }
 
@@ -347,7 +277,7 @@ impl ProgramBuilder {
         Err(self.malformed(format!("%{} is no value of it", value.0)))
     }
 
-    fn check_sizes(&self, dim: &SymDim) -> Result<()> {
+    pub(super) fn check_sizes(&self, dim: &SymDim) -> Result<()> {
         let mut unknown = None;
         dim.for_each_size(&mut |id| unknown = unknown.or((id.0 as usize >= self.sizes.len()).then_some(id)));
         match unknown {
@@ -356,37 +286,16 @@ impl ProgramBuilder {
         }
     }
 
-    fn malformed(&self, message: String) -> Error {
+    pub(super) fn malformed(&self, message: String) -> Error {
         Error::Malformed { program: self.name.clone(), message }
     }
 }
 
-fn is_pure(op: &Op) -> bool {
+pub(super) fn is_pure(op: &Op) -> bool {
     match op {
         Op::Core(_) => true,
         Op::Extension(op) => op.effects() == EffectDeclaration::Declared(&[]),
     }
-}
-
-/// Stated guards, those of live nodes, and that no extent is negative; none twice.
-fn kept_guards(guards: Vec<(Option<u32>, Guard)>, live: &[bool], values: &[ValueMeta]) -> Vec<Guard> {
-    let mut kept: Vec<Guard> = Vec::new();
-    let mut keep = |guard: Guard| {
-        let same = |g: &Guard| (&g.lhs, g.relation, &g.rhs) == (&guard.lhs, guard.relation, &guard.rhs);
-        if !kept.iter().any(same) {
-            kept.push(guard);
-        }
-    };
-    for (node, guard) in guards {
-        if node.is_none_or(|node| live[node as usize]) {
-            keep(guard);
-        }
-    }
-    for dim in values.iter().flat_map(|value| value.shape.iter()).filter(|dim| !never_negative(dim)) {
-        let reason = "an extent".into();
-        keep(Guard { lhs: SymDim::constant(0), relation: Relation::Le, rhs: dim.clone(), reason });
-    }
-    kept
 }
 
 /// Dtypes and shapes of an operation's results, and the conditions that could not be decided.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::parse::name_text;
-use super::{Node, SemanticProgram, SizeNames};
+use super::{Node, Op, SemanticProgram, SizeNames};
 
 /// What the two languages differ in.
 trait Pen {
@@ -18,11 +18,13 @@ trait Pen {
 enum Kind {
     Input,
     Operation,
+    Size,
     Output,
 }
 
 impl SemanticProgram {
-    /// The program as a Graphviz digraph: inputs, operations with attributes, dtypes and shapes, and outputs.
+    /// The program as a Graphviz digraph: inputs, operations with attributes, dtypes and shapes, sizes that are read off
+    /// values, with edges to the operations whose attributes they are in, and outputs.
     ///
     /// ```
     /// # use tenferro_core::program::SemanticProgram;
@@ -63,9 +65,23 @@ impl SemanticProgram {
                 let (from, label) = &sources[input.index()];
                 pen.edge(from, &id, label);
             }
+            let attributes = if let Op::Core(op) = &node.op { op.dims() } else { Vec::new() };
+            for size in self.value_sizes() {
+                let mut used = false;
+                attributes.iter().for_each(|dim| dim.for_each_size(&mut |id| used |= id == size.id));
+                if used {
+                    pen.edge(&format!("s{}", size.id.0), &id, "");
+                }
+            }
             for (k, _) in node.outputs().enumerate() {
                 sources.push((id.clone(), if node.output_count > 1 { k.to_string() } else { String::new() }));
             }
+        }
+        for size in self.value_sizes() {
+            let id = format!("s{}", size.id.0);
+            pen.node(&id, Kind::Size, &[format!("{} <= {}", name_text(size.name), names.dim(size.bound))]);
+            let (from, label) = &sources[size.value.index()];
+            pen.edge(from, &id, label);
         }
         for (i, output) in self.outputs.iter().enumerate() {
             let id = format!("o{i}");
@@ -103,7 +119,11 @@ impl Pen for Dot {
     }
 
     fn node(&mut self, id: &str, kind: Kind, lines: &[String]) {
-        let shape = if kind == Kind::Operation { "box" } else { "ellipse" };
+        let shape = match kind {
+            Kind::Operation => "box",
+            Kind::Size => "diamond",
+            Kind::Input | Kind::Output => "ellipse",
+        };
         let lines: Vec<String> = lines.iter().map(|l| Self::escape(l)).collect();
         let _ = writeln!(self.0, "  {id} [label=\"{}\", shape={shape}];", lines.join("\\n"));
     }
@@ -143,7 +163,11 @@ impl Pen for Mermaid {
     }
 
     fn node(&mut self, id: &str, kind: Kind, lines: &[String]) {
-        let (open, close) = if kind == Kind::Operation { ("[", "]") } else { ("([", "])") };
+        let (open, close) = match kind {
+            Kind::Operation => ("[", "]"),
+            Kind::Size => ("{", "}"),
+            Kind::Input | Kind::Output => ("([", "])"),
+        };
         let lines: Vec<String> = lines.iter().map(|l| Self::escape(l)).collect();
         let _ = writeln!(self.0, "  {id}{open}\"{}\"{close}", lines.join("<br/>"));
     }

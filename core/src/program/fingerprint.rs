@@ -8,12 +8,12 @@ use std::hash::{Hash, Hasher};
 
 use siphasher::sip128::{Hasher128, SipHasher13};
 
-use super::SemanticProgram;
+use super::{SemanticProgram, SizeBinding};
 
 /// A structural fingerprint: equal for programs of equal structure, however they were made.
 ///
-/// It covers, in this order: for each size the axis that binds it, its factor and offset; the number of inputs; dtype and
-/// shape of every value; every operation with its attributes (constants by their bits, of an extension the family id and
+/// It covers, in this order: for each size the axis that binds it, its factor and offset, or `u32::MAX`, the value that it
+/// is read off and its bound; the number of inputs; dtype and shape of every value; every operation with its attributes (constants by their bits, of an extension the family id and
 /// what [`payload_hash`](crate::extension::ExtensionOp::payload_hash) feeds) and operands; the conditions of the
 /// guards; the values that are returned. It covers no name, be it of the program, a size, an input or an output, and no
 /// reason of a guard. The order of operations counts.
@@ -34,7 +34,11 @@ impl SemanticProgram {
     pub(crate) fn compute_fingerprint(&self) -> Fingerprint {
         let mut state = StableHasher(SipHasher13::new_with_keys(0x7465_6e66, 0x6572_726f));
         for size in self.sizes.iter() {
-            (size.input, size.axis, size.scale, size.offset).hash(&mut state);
+            match &size.binding {
+                SizeBinding::Axis { input, axis, scale, offset } => (input, axis, scale, offset).hash(&mut state),
+                // No input has this number.
+                SizeBinding::Value { value, bound } => (u32::MAX, value, bound).hash(&mut state),
+            }
         }
         self.inputs.len().hash(&mut state);
         self.values.hash(&mut state);

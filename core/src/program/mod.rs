@@ -4,7 +4,9 @@ mod attributes;
 mod bind;
 mod builder;
 mod draw;
+mod extent;
 mod fingerprint;
+mod finish;
 mod inline;
 mod movement;
 mod parse;
@@ -13,6 +15,7 @@ pub mod passes;
 mod serde;
 mod shorthand;
 mod text;
+mod value_sizes;
 mod verify;
 
 use std::borrow::Cow;
@@ -20,12 +23,13 @@ use std::borrow::Cow;
 use crate::dtype::DType;
 use crate::extension::ExtensionRef;
 use crate::ops::CoreOp;
-use crate::shape::SymDim;
+use crate::shape::{SizeId, SymDim};
 
 pub use bind::Sizes;
 pub use builder::ProgramBuilder;
+pub use extent::Extent;
 pub use fingerprint::Fingerprint;
-pub(crate) use inline::sizes_of_call;
+pub(crate) use inline::{CopySizes, sizes_of_call};
 pub use parse::{ParseError, PayloadError, PayloadParser};
 pub use text::SizeNames;
 
@@ -100,20 +104,49 @@ impl Node {
     }
 }
 
-/// A size and where it is read off the inputs: the extent of axis `axis` of input `input` is
-/// `scale * size + offset`.
+/// A size and where it is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Size {
     /// The name in messages and in the text form.
     pub name: Cow<'static, str>,
-    /// The input that binds the size.
-    pub input: u32,
-    /// The axis of that input.
-    pub axis: u32,
-    /// The factor of the size in the extent; not 0.
-    pub scale: i64,
-    /// What is added to it.
-    pub offset: i64,
+    /// Where it is read.
+    pub binding: SizeBinding,
+}
+
+/// Where a size is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SizeBinding {
+    /// Off the inputs, before the program runs: the extent of an axis is `scale * size + offset`.
+    Axis {
+        /// The input that binds the size.
+        input: u32,
+        /// The axis of that input.
+        axis: u32,
+        /// The factor of the size in the extent; not 0.
+        scale: i64,
+        /// What is added to it.
+        offset: i64,
+    },
+    /// Off data, while the program runs.
+    Value {
+        /// The i32 or i64 scalar that is the size.
+        value: ValueId,
+        /// The most that it may be, in sizes that are read off axes.
+        bound: SymDim,
+    },
+}
+
+/// A size that is read off a value, in [`SemanticProgram::value_sizes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ValueSize<'a> {
+    /// The size.
+    pub id: SizeId,
+    /// Its name.
+    pub name: &'a str,
+    /// The value.
+    pub value: ValueId,
+    /// The most that it may be.
+    pub bound: &'a SymDim,
 }
 
 /// An input: value `i` is input `i`.
@@ -151,7 +184,7 @@ impl Relation {
     }
 }
 
-/// A condition on sizes that could not be decided while compiling; tested when inputs arrive.
+/// A condition on sizes that could not be decided while compiling; tested as soon as the sizes are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guard {
     /// The left extent.
@@ -162,6 +195,24 @@ pub struct Guard {
     pub rhs: SymDim,
     /// What needs it, for the message.
     pub reason: Cow<'static, str>,
+}
+
+impl Guard {
+    /// One form of each equality, so that none is recorded twice: numbers stand on the right.
+    pub(crate) fn in_order(self) -> Self {
+        let Self { lhs, relation, rhs, reason } = self;
+        let mut sides = [lhs, rhs];
+        if relation == Relation::Eq {
+            sides.sort_by(|a, b| (a.as_const().is_some(), a).cmp(&(b.as_const().is_some(), b)));
+        }
+        let [lhs, rhs] = sides;
+        Self { lhs, relation, rhs, reason }
+    }
+
+    /// How many sizes must be known to test it.
+    pub(crate) fn sizes_needed(&self) -> usize {
+        self.lhs.sizes_needed().max(self.rhs.sizes_needed())
+    }
 }
 
 /// An immutable program in SSA form.
@@ -193,9 +244,24 @@ impl SemanticProgram {
         &self.name
     }
 
-    /// The sizes and where each is bound.
+    /// The sizes in the order in which they become known: those of axes, then those of values in the order of these.
     pub fn sizes(&self) -> &[Size] {
         &self.sizes
+    }
+
+    /// The number of sizes that are read off axes of inputs; they are the first.
+    pub fn axis_size_count(&self) -> usize {
+        self.sizes.partition_point(|size| matches!(size.binding, SizeBinding::Axis { .. }))
+    }
+
+    /// The sizes that are read off values, in the order of the values.
+    pub fn value_sizes(&self) -> impl Iterator<Item = ValueSize<'_>> {
+        self.sizes.iter().enumerate().filter_map(|(i, size)| match &size.binding {
+            SizeBinding::Axis { .. } => None,
+            SizeBinding::Value { value, bound } => {
+                Some(ValueSize { id: SizeId(i as u32), name: &size.name, value: *value, bound })
+            }
+        })
     }
 
     /// The inputs in order.
@@ -238,7 +304,7 @@ impl SemanticProgram {
         self.meta(self.outputs[i].value)
     }
 
-    /// Conditions on the sizes that are tested when inputs arrive.
+    /// Conditions on the sizes that are tested as soon as the sizes are known.
     pub fn guards(&self) -> &[Guard] {
         &self.guards
     }

@@ -11,13 +11,14 @@
 //! }
 //! ```
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter, Write};
 
-use super::builder::{bind_sizes, unbound};
+use super::builder::{NOT_COPIED, bind_sizes, unbound};
 use super::parse::name_text;
-use super::{Node, Op, SemanticProgram, Size, ValueId, ValueMeta, attributes};
+use super::{Node, Op, SemanticProgram, Size, SizeBinding, ValueId, ValueMeta, attributes};
 use crate::extension::ExtensionRef;
 use crate::shape::{SizeId, SymDim};
 
@@ -102,7 +103,7 @@ impl Display for SemanticProgram {
 }
 
 impl SemanticProgram {
-    /// `<n, d = axis 0 of y>` where order or binding of the sizes are not those that the inputs alone imply.
+    /// `<n, d = axis 0 of y, k = %5 <= n>` where order or binding of the sizes are not those that the inputs alone imply.
     fn size_header(&self) -> String {
         let names = SizeNames(&self.sizes);
         let inputs = || (0..self.inputs.len()).map(|i| self.input_meta(i));
@@ -120,6 +121,12 @@ impl SemanticProgram {
             id < next
         });
         let mut implied: Vec<Size> = self.sizes.iter().map(|s| unbound(s.name.clone())).collect();
+        for (implied, size) in implied.iter_mut().zip(self.sizes.iter()) {
+            // Inputs do not imply these.
+            if let SizeBinding::Value { bound, .. } = &size.binding {
+                implied.binding = SizeBinding::Value { value: NOT_COPIED, bound: bound.clone() };
+            }
+        }
         bind_sizes(&mut implied, inputs());
         if ordered && *implied == *self.sizes {
             return String::new();
@@ -129,8 +136,15 @@ impl SemanticProgram {
             if size == implied {
                 return name;
             }
-            let input = self.inputs.get(size.input as usize).map_or("", |i| &i.name);
-            format!("{name} = axis {} of {}", size.axis, name_text(input))
+            match &size.binding {
+                SizeBinding::Axis { input, axis, .. } => {
+                    let input = self.inputs.get(*input as usize).map_or("", |i| &i.name);
+                    format!("{name} = axis {axis} of {}", name_text(input))
+                }
+                SizeBinding::Value { value, bound } => {
+                    format!("{name} = {} <= {}", self.value_name(*value), names.dim(bound))
+                }
+            }
         };
         let sizes: Vec<String> = self.sizes.iter().zip(&implied).enumerate().map(size).collect();
         format!("<{}>", sizes.join(", "))
@@ -164,9 +178,14 @@ impl SemanticProgram {
     }
 
     fn write_value(&self, f: &mut Formatter<'_>, value: ValueId) -> fmt::Result {
+        f.write_str(&self.value_name(value))
+    }
+
+    /// `%5`, or the name of an input.
+    pub(super) fn value_name(&self, value: ValueId) -> Cow<'_, str> {
         match self.inputs.get(value.index()) {
-            Some(input) => f.write_str(&name_text(&input.name)),
-            None => write!(f, "%{}", value.0),
+            Some(input) => name_text(&input.name),
+            None => format!("%{}", value.0).into(),
         }
     }
 }

@@ -196,6 +196,13 @@ impl SymDim {
         total
     }
 
+    /// How many sizes must be known for the value: one more than the last that occurs.
+    pub fn sizes_needed(&self) -> usize {
+        let mut needed = 0;
+        self.for_each_size(&mut |id| needed = needed.max(id.0 as usize + 1));
+        needed
+    }
+
     /// Calls `f` with every size that occurs, in order, possibly repeatedly.
     pub fn for_each_size(&self, f: &mut impl FnMut(SizeId)) {
         for factor in self.terms.iter().flat_map(|t| t.factors.iter()) {

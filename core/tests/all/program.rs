@@ -3,7 +3,7 @@
 use tenferro_core::ad::{self, AdContext};
 use tenferro_core::dtype::{DType, ScalarValue};
 use tenferro_core::ops::{Comparison, CoreOp};
-use tenferro_core::program::{ProgramBuilder, Relation, SemanticProgram, ValueId};
+use tenferro_core::program::{ProgramBuilder, Relation, SemanticProgram, SizeBinding, ValueId};
 use tenferro_core::shape::SymDim;
 use tenferro_core::{Error, Result, composite};
 
@@ -206,7 +206,10 @@ fn verify_finds_every_kind_of_damage() {
         (|p| p.nodes.to_mut()[1].first_output = ValueId(9), "are not numbered"),
         (|p| p.outputs.to_mut()[0].value = ValueId(99), "is no value"),
         (|p| p.inputs.to_mut()[1].name = "w".into(), "two inputs are named `w`"),
-        (|p| p.sizes.to_mut()[0].axis = 1, "size `n` is not bound"),
+        (
+            |p| p.sizes.to_mut()[0].binding = SizeBinding::Axis { input: 0, axis: 1, scale: 1, offset: 0 },
+            "size `n` is not bound",
+        ),
         (|p| p.sizes.to_mut()[1].name = "n".into(), "two sizes are named `n`"),
         (|p| p.fingerprint.0 ^= 1, "fingerprint"),
     ];

@@ -1,7 +1,7 @@
 //! The text form of programs: what it shows, and what reading it refuses.
 
 use tenferro_core::dtype::{DType, ScalarValue};
-use tenferro_core::program::{ProgramBuilder, Relation, SemanticProgram};
+use tenferro_core::program::{ProgramBuilder, Relation, SemanticProgram, SizeBinding};
 use tenferro_core::shape::SymDim;
 
 #[test]
@@ -25,7 +25,7 @@ program \"a program\"<n, m>(x: f64[2*m - n, m], \"the y\": f32[n]) -> (f64: f64[
     let bound = "program f<n = axis 0 of y>(x: f64[n], y: f64[2*n]) -> f64[n] {\n  return x\n}\n";
     let program = SemanticProgram::parse(bound).unwrap();
     assert_eq!(program.to_string(), bound);
-    assert_eq!((program.sizes()[0].input, program.sizes()[0].scale), (1, 2));
+    assert_eq!(program.sizes()[0].binding, SizeBinding::Axis { input: 1, axis: 0, scale: 2, offset: 0 });
     assert_ne!(
         program.fingerprint(),
         SemanticProgram::parse(&bound.replace(" = axis 0 of y", "")).unwrap().fingerprint()

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 use tenferro_core::extension::ExtensionRef;
-use tenferro_core::program::{Guard, Input, Node, Op, Output, SemanticProgram, Size, ValueMeta};
+use tenferro_core::program::{Guard, Input, Node, Op, Output, SemanticProgram, Size, SizeBinding, ValueMeta};
 use tenferro_core::shape::{SizeId, SymDim};
 
 use super::extension::{self, Payload};
@@ -88,9 +88,15 @@ impl Tables {
     fn sizes(&mut self, sizes: &[Size]) -> Ident {
         let position = self.sizes.iter().position(|known| known == sizes).unwrap_or_else(|| {
             let position = self.sizes.len();
-            let values = sizes.iter().map(|Size { name, input, axis, scale, offset }| {
-                let (input, axis, scale, offset) = (index(*input), index(*axis), integer(*scale), integer(*offset));
-                quote!(size_of(#name, #input, #axis, #scale, #offset))
+            let values = sizes.iter().map(|Size { name, binding }| match binding {
+                SizeBinding::Axis { input, axis, scale, offset } => {
+                    let (input, axis, scale, offset) = (index(*input), index(*axis), integer(*scale), integer(*offset));
+                    quote!(size_of(#name, #input, #axis, #scale, #offset))
+                }
+                SizeBinding::Value { value, bound } => {
+                    let (value, bound) = (index(value.0), sym_dim(bound));
+                    quote!(size_of_value(#name, #value, #bound))
+                }
             });
             let (name, count) = (numbered("S", position), Literal::usize_unsuffixed(sizes.len()));
             self.declarations.extend(quote!(static #name: [Size; #count] = [#(#values),*];));
@@ -161,5 +167,27 @@ fn node(node: &Node, tables: &mut Tables) -> TokenStream {
             let (payload, count) = (tables.payload(op), index(node.output_count));
             quote!(extension(#first_output, #count, &#payload, &[#(V(#inputs)),*]))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn sizes_are_written_with_what_they_are_read_off() {
+        let text = "program f<n, k = count <= 2*n + 1>(x: f64[2*n], count: i64) -> f64[k] {
+            guard k <= 2*n, \"`slice` (limit of a slice)\"
+            %2 = slice start=[0] limit=[k] stride=[1] x : f64[k]
+            return %2
+        }";
+        let read = SemanticProgram::parse(text).unwrap();
+        let mut tables = Tables::new(&read);
+        program(&read, &mut tables);
+        let sizes = tables.into_declarations().to_string();
+        let expected = quote!([size_of("n", 0, 0, 2, 0), size_of_value("k", 1, affine::<0, 2, 1>())]).to_string();
+        assert!(sizes.contains(&expected), "{sizes}");
     }
 }

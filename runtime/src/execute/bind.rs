@@ -5,25 +5,44 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
 use tenferro_core::ops::CoreOp;
+use tenferro_core::program::{Sizes, ValueId};
 use tenferro_core::shape::SymDim;
 use tenferro_core::{DType, Layout, ScalarValue, Shape, Tensor, TensorRead, TensorView};
 
 use super::command::Command;
 use super::inputs::InputMeta;
 use crate::error::{Error, Result};
-use crate::prepare::{Definition, Plan, ScalarSource, Step, Work};
+use crate::prepare::{Definition, LayoutClass, Plan, ScalarSource, Signature, Step, Work};
 
 /// A plan with everything that follows from the inputs' shapes and strides worked out: a run needs
-/// nothing else.
+/// nothing else. Where sizes are read off values, it is all that comes before the next of these; the
+/// rest is another binding. All of a plan stands in the order in which it becomes known.
 pub(crate) struct Bound {
     inputs: Vec<(DType, Layout)>,
+    /// The sizes that are known.
+    pub sizes: Sizes,
     pub scalars: Vec<Tensor>,
     pub slots: Vec<SlotKind>,
+    /// The steps from where the last of the sizes was read.
     pub steps: Vec<BoundStep>,
+    /// The results; none while sizes are unknown.
     pub outputs: Vec<BoundOutput>,
+    pub next: Option<Box<Next>>,
+}
+
+/// What is left of a plan when a size must be read off a value.
+pub(crate) struct Next {
+    /// How many were read before.
+    stage: usize,
+    /// The value.
+    pub value: Operand,
+    places: Vec<Place>,
+    /// What followed lately. Sizes may differ from run to run, so these are more than signatures.
+    recent: Mutex<Vec<Arc<Bound>>>,
 }
 
 /// The tensors that a slot holds.
+#[derive(Clone)]
 pub(crate) struct SlotKind {
     /// The position of their engine among the targets.
     pub engine: usize,
@@ -74,6 +93,7 @@ pub(crate) struct BoundOutput {
 }
 
 /// Where a value is.
+#[derive(Clone)]
 struct Place {
     root: Root,
     layout: Layout,
@@ -82,34 +102,86 @@ struct Place {
 }
 
 impl Bound {
-    pub fn new(plan: &Plan, sizes: &[usize], inputs: &[InputMeta<'_>]) -> Result<Self> {
-        let slots: Vec<SlotKind> = plan
-            .slots
-            .iter()
-            .map(|slot| {
-                let shape = extents(&slot.meta.shape, sizes)?;
-                Ok(SlotKind { engine: slot.engine, dtype: slot.meta.dtype, shape })
-            })
-            .collect::<Result<_>>()?;
-        let scalars = plan.scalars.iter().map(|source| scalar(source, sizes)).collect::<Result<_>>()?;
-        let places = places(plan, sizes, inputs, &slots)?;
-        let mut steps = Vec::with_capacity(plan.steps.len());
-        for step in &plan.steps {
-            bind_step(step, &places, &mut steps)?;
-        }
-        let outputs = plan.outputs.iter().enumerate().map(|(i, value)| {
-            let place = &places[value.index()];
-            let later = &plan.outputs[i + 1..];
-            BoundOutput {
-                value: place.operand(),
-                layout: place.layout.clone(),
-                is_whole: place.layout.is_contiguous() && place.layout.len() == root_len(place.root, inputs, &slots),
-                is_last: !later.iter().any(|value| places[value.index()].root == place.root),
-            }
-        });
-        let outputs = outputs.collect();
+    pub fn new(plan: &Plan, sizes: Sizes, inputs: &[InputMeta<'_>]) -> Result<Self> {
         let inputs = inputs.iter().map(|input| (input.dtype, input.layout.clone())).collect();
-        Ok(Self { inputs, scalars, slots, steps, outputs })
+        let nothing = Self {
+            inputs,
+            sizes,
+            scalars: Vec::with_capacity(plan.scalars.len()),
+            slots: Vec::with_capacity(plan.slots.len()),
+            steps: Vec::new(),
+            outputs: Vec::new(),
+            next: None,
+        };
+        nothing.with_stage(plan, 0, Vec::with_capacity(plan.definitions.len()))
+    }
+
+    /// The binding that follows when the next size is known to be this, if it did lately.
+    pub fn recent_after(&self, size: usize) -> Option<Arc<Self>> {
+        let recent = lock(&self.next.as_ref()?.recent);
+        recent.iter().find(|bound| bound.sizes.last() == Some(&size)).cloned()
+    }
+
+    /// The binding that follows when the next size is known; `sizes` begin with those known here.
+    pub fn after(&self, plan: &Plan, next: &Next, sizes: Sizes) -> Result<Arc<Self>> {
+        let known = Self {
+            inputs: self.inputs.clone(),
+            sizes,
+            scalars: self.scalars.clone(),
+            slots: self.slots.clone(),
+            steps: Vec::new(),
+            outputs: Vec::new(),
+            next: None,
+        };
+        let bound = Arc::new(known.with_stage(plan, next.stage + 1, next.places.clone())?);
+        let mut recent = lock(&next.recent);
+        recent.truncate(Self::RECENT - 1);
+        recent.insert(0, Arc::clone(&bound));
+        Ok(bound)
+    }
+
+    /// How many bindings that followed are kept.
+    const RECENT: usize = 16;
+
+    /// Adds what the sizes decide when `stage` of them are read off values, given the places of values before.
+    fn with_stage(mut self, plan: &Plan, stage: usize, mut places: Vec<Place>) -> Result<Self> {
+        let sizes = &self.sizes[..];
+        let known = |dim: &SymDim| dim.sizes_needed() <= sizes.len();
+        for slot in plan.slots.iter().skip(self.slots.len()).take_while(|slot| slot.meta.shape.iter().all(known)) {
+            let shape = extents(&slot.meta.shape, sizes)?;
+            self.slots.push(SlotKind { engine: slot.engine, dtype: slot.meta.dtype, shape });
+        }
+        let is_known = |source: &&ScalarSource| match source {
+            ScalarSource::Constant(_) => true,
+            ScalarSource::Size(dim, _) => known(dim),
+        };
+        for source in plan.scalars.iter().skip(self.scalars.len()).take_while(is_known) {
+            self.scalars.push(scalar(source, sizes)?);
+        }
+        let read = plan.reads.get(stage);
+        let values = read.map_or(plan.definitions.len(), |read| read.value.index() + 1);
+        for definition in &plan.definitions[places.len().min(values)..values] {
+            places.push(place(definition, &places, sizes, &self.inputs, &self.slots)?);
+        }
+        let range = plan.steps_of_stage(stage);
+        let mut steps = Vec::with_capacity(range.len());
+        for step in &plan.steps[range] {
+            let late = |late: usize| {
+                let layouts: SmallVec<[LayoutClass; 8]> =
+                    self.inputs.iter().map(|(_, layout)| LayoutClass::of(layout)).collect();
+                plan.late[late].prepare(&Signature { sizes, layouts: &layouts })
+            };
+            bind_step(step, &places, &late, &mut steps)?;
+        }
+        self.steps = steps;
+        match read {
+            None => self.outputs = outputs(plan, &places, &self.inputs, &self.slots),
+            Some(read) => {
+                let value = places[read.value.index()].operand();
+                self.next = Some(Box::new(Next { stage, value, places, recent: Mutex::default() }));
+            }
+        }
+        Ok(self)
     }
 
     fn is_for(&self, inputs: &[TensorRead<'_>]) -> bool {
@@ -121,43 +193,65 @@ impl Bound {
     }
 }
 
-/// Where the values of a plan are, by [`ValueId`](tenferro_core::program::ValueId).
-fn places(plan: &Plan, sizes: &[usize], inputs: &[InputMeta<'_>], slots: &[SlotKind]) -> Result<Vec<Place>> {
-    let mut places: Vec<Place> = Vec::with_capacity(plan.definitions.len());
-    for definition in &plan.definitions {
-        let place = match definition {
-            Definition::Input(i) => Place::whole(Root::Input(*i), inputs[*i as usize].layout.clone()),
-            Definition::Scalar(i) => Place::whole(Root::Scalar(*i), Layout::col_major(&[])?),
-            Definition::Slot(slot) => Place::slot(*slot, slots)?,
-            Definition::View { source, op } => {
-                let source = &places[source.index()];
-                source.view(view(op, &source.layout, sizes)?)
+/// Where a value is, given the places of those before it.
+fn place(
+    definition: &Definition,
+    places: &[Place],
+    sizes: &[usize],
+    inputs: &[(DType, Layout)],
+    slots: &[SlotKind],
+) -> Result<Place> {
+    Ok(match definition {
+        Definition::Input(i) => Place::whole(Root::Input(*i), inputs[*i as usize].1.clone()),
+        Definition::Scalar(i) => Place::whole(Root::Scalar(*i), Layout::col_major(&[])?),
+        Definition::Slot(slot) => Place::slot(*slot, slots)?,
+        Definition::View { source, op } => {
+            let source = &places[source.index()];
+            source.view(view(op, &source.layout, sizes)?)
+        }
+        Definition::Reshape { source, slot } => {
+            let source = &places[source.index()];
+            match source.layout.reshape(&slots[*slot as usize].shape)? {
+                Some(layout) => source.view(layout),
+                None => Place::slot(*slot, slots)?,
             }
-            Definition::Reshape { source, slot } => {
-                let source = &places[source.index()];
-                match source.layout.reshape(&slots[*slot as usize].shape)? {
-                    Some(layout) => source.view(layout),
-                    None => Place::slot(*slot, slots)?,
-                }
-            }
-        };
-        places.push(place);
-    }
-    Ok(places)
+        }
+    })
+}
+
+fn outputs(plan: &Plan, places: &[Place], inputs: &[(DType, Layout)], slots: &[SlotKind]) -> Vec<BoundOutput> {
+    let output = |(i, value): (usize, &ValueId)| {
+        let place = &places[value.index()];
+        let later = &plan.outputs[i + 1..];
+        BoundOutput {
+            value: place.operand(),
+            layout: place.layout.clone(),
+            is_whole: place.layout.is_contiguous() && place.layout.len() == root_len(place.root, inputs, slots),
+            is_last: !later.iter().any(|value| places[value.index()].root == place.root),
+        }
+    };
+    plan.outputs.iter().enumerate().map(output).collect()
 }
 
 /// Adds a step for operands at these places. One that is not needed leaves what it releases to the
 /// step before.
-fn bind_step(step: &Step, places: &[Place], steps: &mut Vec<BoundStep>) -> Result<()> {
+fn bind_step(
+    step: &Step,
+    places: &[Place],
+    late: &dyn Fn(usize) -> Result<Arc<dyn Command>>,
+    steps: &mut Vec<BoundStep>,
+) -> Result<()> {
     let operands = step.inputs.iter().map(|value| &places[value.index()]);
+    let bound = |command: &Arc<dyn Command>| {
+        let layouts: SmallVec<[&Layout; 3]> = operands.clone().map(|place| &place.layout).collect();
+        Ok::<_, Error>(BoundWork::Command(command.bind(&layouts)?.unwrap_or_else(|| Arc::clone(command))))
+    };
     let work = match &step.work {
-        Work::Command(command) => {
-            let layouts: SmallVec<[&Layout; 3]> = operands.clone().map(|place| &place.layout).collect();
-            BoundWork::Command(command.bind(&layouts)?.unwrap_or_else(|| Arc::clone(command)))
-        }
+        Work::Command(command) => bound(command)?,
+        Work::Late { late: position, .. } => bound(&late(*position)?)?,
         Work::Compact(value) if places[value.index()].root == Root::Slot(step.outputs[0]) => BoundWork::Copy,
         Work::Compact(_) => {
-            // What was never filled needs no release, so without a step before nothing is lost.
+            // Without a step before, what is filled goes back at the end of the run.
             if let Some(before) = steps.last_mut() {
                 before.release.extend_from_slice(&step.release);
             }
@@ -175,9 +269,9 @@ fn bind_step(step: &Step, places: &[Place], steps: &mut Vec<BoundStep>) -> Resul
 }
 
 /// The number of elements of a tensor that holds values.
-fn root_len(root: Root, inputs: &[InputMeta<'_>], slots: &[SlotKind]) -> usize {
+fn root_len(root: Root, inputs: &[(DType, Layout)], slots: &[SlotKind]) -> usize {
     match root {
-        Root::Input(i) => inputs[i as usize].layout.len(),
+        Root::Input(i) => inputs[i as usize].1.len(),
         Root::Scalar(_) => 1,
         Root::Slot(i) => slots[i as usize].shape.iter().product(),
     }
@@ -256,7 +350,7 @@ impl Bindings {
     pub fn find(&self, inputs: &[TensorRead<'_>]) -> Option<Binding<'_>> {
         match self.first.get() {
             Some(first) if first.is_for(inputs) => Some(Binding::First(first)),
-            Some(_) => self.lock().iter().find(|bound| bound.is_for(inputs)).cloned().map(Binding::Recent),
+            Some(_) => lock(&self.recent).iter().find(|bound| bound.is_for(inputs)).cloned().map(Binding::Recent),
             None => None,
         }
     }
@@ -270,16 +364,16 @@ impl Bindings {
         });
         let Some(bound) = bound else { return Binding::First(first) };
         let bound = Arc::new(bound);
-        let mut recent = self.lock();
+        let mut recent = lock(&self.recent);
         recent.truncate(Self::KEPT - 1);
         recent.insert(0, Arc::clone(&bound));
         Binding::Recent(bound)
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, SmallVec<[Arc<Bound>; Self::KEPT]>> {
-        // The list is whole whenever a panic could leave it.
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock<T>(recent: &Mutex<T>) -> MutexGuard<'_, T> {
+    // The lists are whole whenever a panic could leave them.
+    recent.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn scalar(source: &ScalarSource, sizes: &[usize]) -> Result<Tensor> {

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::mem;
 
 use smallvec::SmallVec;
-use tenferro_core::{Tensor, TensorRead, TensorView};
+use tenferro_core::{DType, Tensor, TensorRead, TensorView};
 
 use super::bind::{Bound, BoundOutput, BoundStep, BoundWork, Operand, Root};
 use super::outputs::{Output, copied};
@@ -22,29 +22,53 @@ pub(super) struct Frame<'f, 'a, 'o> {
 }
 
 impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
-    /// A run that makes its outputs.
     pub fn new(bound: &'f Bound, inputs: &'f [TensorRead<'a>]) -> Self {
         Self { bound, inputs, slots: Slots::new(bound.slots.len()) }
     }
 
-    /// A run that writes to the caller's tensors. Those that can be are lent to the slots that end
-    /// as outputs.
-    pub fn lending(bound: &'f Bound, inputs: &'f [TensorRead<'a>], outputs: &'o mut [&mut Tensor]) -> Self {
-        let count = bound.slots.len();
-        let mut slots = Slots::new(count + outputs.len());
-        for (i, (output, tensor)) in bound.outputs.iter().zip(outputs).enumerate() {
+    /// The run goes on with the binding that follows.
+    pub fn after<'g>(mut self, bound: &'g Bound) -> Frame<'g, 'a, 'o>
+    where
+        'f: 'g,
+    {
+        self.slots.grow(bound.slots.len());
+        Frame { bound, inputs: self.inputs, slots: self.slots }
+    }
+
+    pub fn bound(&self) -> &'f Bound {
+        self.bound
+    }
+
+    /// Lends the caller's tensors to the slots that end as outputs, where that can be.
+    pub fn lend(&mut self, outputs: &'o mut [&mut Tensor]) {
+        let count = self.bound.slots.len();
+        self.slots.grow(count + outputs.len());
+        for (i, (output, tensor)) in self.bound.outputs.iter().zip(outputs).enumerate() {
             let at = match output.value.root() {
                 Root::Slot(slot) if !output.value.is_view() && writable(tensor) => slot as usize,
                 _ => count + i,
             };
-            // One value may be several outputs, but is computed once.
-            let at = if matches!(slots[at], Slot::Empty) { at } else { count + i };
-            slots[at] = Slot::Lent(tensor);
+            // One value may be several outputs, but is computed once; and it may be computed already.
+            let at = if matches!(self.slots[at], Slot::Empty) { at } else { count + i };
+            self.slots[at] = Slot::Lent(tensor);
         }
-        Self { bound, inputs, slots }
     }
 
-    /// Runs all steps. After an error everything is as before the run, but for the contents of
+    /// The number that an i32 or i64 scalar is, once everything submitted before is done.
+    pub fn integer(&self, engines: &mut [&mut dyn Engine], value: &'f Operand) -> Result<i64> {
+        let operands = Operands { bound: self.bound, inputs: self.inputs, before: &self.slots, after: &[] };
+        let view = operands.view(value);
+        let engine = self.engine(engines, value.root());
+        let mut scalar = Tensor::zeros(view.dtype(), [])?;
+        engine.copy(&view, &mut scalar)?;
+        engine.synchronize()?;
+        Ok(match view.dtype() {
+            DType::I32 => scalar.as_slice::<i32>()?[0].into(),
+            _ => scalar.as_slice::<i64>()?[0],
+        })
+    }
+
+    /// Runs the steps of the binding. After an error everything is as before the run, but for the contents of
     /// tensors lent.
     pub fn execute(&mut self, engines: &mut [&mut dyn Engine]) -> Result<()> {
         for step in &self.bound.steps {
@@ -172,7 +196,8 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
         }
     }
 
-    fn recycle(&mut self, engines: &mut [&mut dyn Engine]) {
+    /// Gives back all that the run holds.
+    pub fn recycle(&mut self, engines: &mut [&mut dyn Engine]) {
         for slot in 0..self.bound.slots.len() {
             self.release(engines, slot);
         }

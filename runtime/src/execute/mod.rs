@@ -7,6 +7,8 @@ mod inputs;
 mod outputs;
 mod slots;
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 use tenferro_core::program::SizeNames;
 use tenferro_core::{Tensor, TensorRead};
@@ -15,7 +17,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::prepare::{LayoutClass, Prepared, Signature, Specialization};
 use crate::runtime::Runtime;
-use bind::{Binding, Bound};
+use bind::{Binding, Bound, Next};
 use frame::Frame;
 
 pub(crate) use bind::Bindings;
@@ -32,9 +34,10 @@ pub(crate) fn run<'a>(
     inputs: &[TensorRead<'a>],
 ) -> Result<Vec<Output<'a>>> {
     let bound = admit(runtime, call, engines, prepared, inputs)?;
-    let mut frame = Frame::new(&bound, inputs);
-    frame.execute(engines)?;
-    frame.outputs(engines)
+    at_last_stage(prepared, engines, inputs, Frame::new(&bound, inputs), |mut frame, engines| {
+        frame.execute(engines)?;
+        frame.outputs(engines)
+    })
 }
 
 pub(crate) fn run_into(
@@ -46,10 +49,56 @@ pub(crate) fn run_into(
     outputs: &mut [&mut Tensor],
 ) -> Result<()> {
     let bound = admit(runtime, call, engines, prepared, inputs)?;
-    check_outputs(call, prepared, &bound, outputs)?;
-    let mut frame = Frame::lending(&bound, inputs, outputs);
+    at_last_stage(prepared, engines, inputs, Frame::new(&bound, inputs), |mut frame, engines| {
+        // Not before, for data may decide on their shapes.
+        if let Err(error) = check_outputs(call, prepared, frame.bound(), outputs) {
+            frame.recycle(engines);
+            return Err(error);
+        }
+        frame.lend(outputs);
+        frame.execute(engines)?;
+        frame.deliver(engines)
+    })
+}
+
+/// Executes up to where the last of the sizes that are read off values is known, and leaves the rest
+/// to `last`.
+fn at_last_stage<'a, 'o, R>(
+    prepared: &Prepared,
+    engines: &mut [&mut dyn Engine],
+    inputs: &[TensorRead<'a>],
+    mut frame: Frame<'_, 'a, 'o>,
+    last: impl FnOnce(Frame<'_, 'a, 'o>, &mut [&mut dyn Engine]) -> Result<R>,
+) -> Result<R> {
+    let Some(next) = &frame.bound().next else { return last(frame, engines) };
     frame.execute(engines)?;
-    frame.deliver(engines)
+    match after(prepared, engines, inputs, &frame, next) {
+        Ok(bound) => at_last_stage(prepared, engines, inputs, frame.after(&bound), last),
+        Err(error) => {
+            frame.recycle(engines);
+            Err(error)
+        }
+    }
+}
+
+/// Reads and checks the next size, and finds or makes the binding that follows.
+fn after<'f>(
+    prepared: &Prepared,
+    engines: &mut [&mut dyn Engine],
+    inputs: &[TensorRead<'_>],
+    frame: &Frame<'f, '_, '_>,
+    next: &'f Next,
+) -> Result<Arc<Bound>> {
+    let value = frame.integer(engines, &next.value)?;
+    let bound = frame.bound();
+    // What is kept was checked.
+    if let Some(recent) = usize::try_from(value).ok().and_then(|size| bound.recent_after(size)) {
+        return Ok(recent);
+    }
+    let shapes: SmallVec<[&[usize]; 8]> = inputs.iter().map(|input| input.shape()).collect();
+    let mut sizes = bound.sizes.clone();
+    prepared.lowered().bind_next(&shapes, &mut sizes, value)?;
+    bound.after(&prepared.shared.plan, next, sizes)
 }
 
 /// Checks everything that a run rests on, and finds or makes the binding for these inputs.
@@ -103,7 +152,7 @@ fn bind(call: &'static str, prepared: &Prepared, inputs: &[InputMeta<'_>]) -> Re
         let expected = specialized.describe(program);
         return Err(Error::NotSpecialized { call, expected, actual: given.describe(program) });
     }
-    Bound::new(&prepared.shared.plan, &sizes, inputs)
+    Bound::new(&prepared.shared.plan, sizes, inputs)
 }
 
 fn check_outputs(call: &'static str, prepared: &Prepared, bound: &Bound, outputs: &[&mut Tensor]) -> Result<()> {

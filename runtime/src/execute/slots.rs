@@ -65,9 +65,9 @@ impl Slots<'_> {
         slots
     }
 
-    /// Adds empty slots until there are so many.
+    /// Adds empty slots up to so many.
     pub fn grow(&mut self, count: usize) {
-        self.0.resize_with(count, Slot::default);
+        self.0.resize_with(count.max(self.0.len()), Slot::default);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Lowering: every value of the program gets a place, every operation that needs one a command.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -9,6 +10,7 @@ use tenferro_core::shape::{SizeId, SymDim};
 use tenferro_core::{DType, ScalarValue};
 
 use super::buffers::{self, Buffer, SlotSpec};
+use super::late::Late;
 use super::request::{LayoutOrigin, PrepareRequest};
 use super::selection::{Choice, Selector};
 use super::specialization::{Specialization, SpecializationRequirements};
@@ -26,6 +28,27 @@ pub(crate) struct Plan {
     pub scalars: Vec<ScalarSource>,
     pub slots: Vec<SlotSpec>,
     pub outputs: Vec<ValueId>,
+    /// The sizes that are read off values, in order; most programs have none.
+    pub reads: Vec<SizeRead>,
+    /// The steps that are prepared when these sizes are known, in order.
+    pub late: Vec<Late>,
+}
+
+impl Plan {
+    /// The steps that are reached when `stage` of the sizes of values are read, up to the next of these.
+    pub fn steps_of_stage(&self, stage: usize) -> Range<usize> {
+        let step = |read: Option<&SizeRead>, otherwise| read.map_or(otherwise, |read| read.step);
+        let first = step(stage.checked_sub(1).and_then(|last| self.reads.get(last)), 0);
+        first..step(self.reads.get(stage), self.steps.len())
+    }
+}
+
+/// A size that is read off a value while the program runs. All that depends on it comes later.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SizeRead {
+    pub value: ValueId,
+    /// The number of steps before it.
+    pub step: usize,
 }
 
 /// How a value comes about.
@@ -67,6 +90,8 @@ pub(crate) struct Step {
 pub(crate) enum Work {
     /// A command's work.
     Command(Arc<dyn Command>),
+    /// A command's work, the command being that of `late` at this position of [`Plan::late`].
+    Late { late: usize, name: &'static str },
     /// The copy of a [`Definition::Reshape`], where one is needed.
     Compact(ValueId),
 }
@@ -75,6 +100,7 @@ impl Work {
     pub fn name(&self) -> &str {
         match self {
             Self::Command(command) => command.name(),
+            Self::Late { name, .. } => name,
             Self::Compact(_) => "compact",
         }
     }
@@ -82,29 +108,40 @@ impl Work {
 
 /// Lowers a program as far as the specialisation allows: to the end, or to all that its
 /// operations want to know besides.
-pub(crate) fn lower(runtime: RuntimeId, snapshot: &Snapshot, program: &SemanticProgram, key: &Key) -> Result<Entry> {
+pub(crate) fn lower(
+    runtime: RuntimeId,
+    snapshot: &Arc<Snapshot>,
+    program: &SemanticProgram,
+    key: &Key,
+) -> Result<Entry> {
     let granted = &key.specialization;
-    let mut lowering = Lowering::new(program, Selector::new(snapshot, &key.engines), granted);
+    let mut lowering = Lowering::new(program, snapshot, &key.engines, granted);
+    lowering.read_sizes();
     for node in program.nodes() {
         lowering.node(node)?;
+        lowering.read_sizes();
     }
     if lowering.wanted != SpecializationRequirements::polymorphic() {
         return Ok(Entry::Redirect(lowering.wanted.union(granted.requirements())));
     }
     let plan = lowering.finish();
+    // The sizes of an expanded program that are read off values are not those of the original.
+    let expanded = (!plan.reads.is_empty() && program.fingerprint() != key.fingerprint).then(|| program.clone());
     Ok(Entry::Ready(Arc::new(PreparedProgram {
         runtime,
         epoch: key.epoch,
         targets: key.engines.iter().map(|&engine| snapshot.engines[engine].target().clone()).collect(),
         specialization: granted.clone(),
         plan,
+        expanded,
         bindings: Bindings::default(),
     })))
 }
 
 struct Lowering<'a> {
     program: &'a SemanticProgram,
-    selector: Selector<'a>,
+    snapshot: &'a Arc<Snapshot>,
+    engines: &'a [usize],
     granted: &'a Specialization,
     /// Sizes by id, 0 where not granted.
     sizes: Vec<usize>,
@@ -113,6 +150,8 @@ struct Lowering<'a> {
     scalars: Vec<ScalarSource>,
     steps: Vec<Step>,
     buffers: Vec<Buffer>,
+    reads: Vec<SizeRead>,
+    late: Vec<Late>,
 }
 
 /// What is known of a value while lowering.
@@ -125,8 +164,20 @@ struct Lowered {
     buffers: SmallVec<[u32; 2]>,
 }
 
+/// What becomes of an operation.
+enum Chosen {
+    Command { engine: usize, command: Arc<dyn Command> },
+    Late(Late),
+    NotYet { engine: usize, wanted: SpecializationRequirements },
+}
+
 impl<'a> Lowering<'a> {
-    fn new(program: &'a SemanticProgram, selector: Selector<'a>, granted: &'a Specialization) -> Self {
+    fn new(
+        program: &'a SemanticProgram,
+        snapshot: &'a Arc<Snapshot>,
+        engines: &'a [usize],
+        granted: &'a Specialization,
+    ) -> Self {
         let known = |id: usize| granted.size(SizeId(id as u32)).unwrap_or(0);
         let input = |i: u32| Lowered {
             definition: Definition::Input(i),
@@ -136,7 +187,8 @@ impl<'a> Lowering<'a> {
         };
         Self {
             program,
-            selector,
+            snapshot,
+            engines,
             granted,
             sizes: (0..program.sizes().len()).map(known).collect(),
             wanted: SpecializationRequirements::polymorphic(),
@@ -144,7 +196,19 @@ impl<'a> Lowering<'a> {
             scalars: Vec::new(),
             steps: Vec::new(),
             buffers: Vec::new(),
+            reads: Vec::new(),
+            late: Vec::new(),
         }
+    }
+
+    /// Notes the sizes whose values have come about.
+    fn read_sizes(&mut self) {
+        let (program, passed) = (self.program, self.values.len());
+        let sizes = program.value_sizes().skip(self.reads.len());
+        let step = self.steps.len();
+        let reads =
+            sizes.take_while(|size| size.value.index() < passed).map(|size| SizeRead { value: size.value, step });
+        self.reads.extend(reads);
     }
 
     fn value(&self, id: ValueId) -> &Lowered {
@@ -194,9 +258,14 @@ impl<'a> Lowering<'a> {
 
     fn command(&mut self, node: &'a Node) -> Result<()> {
         let (engine, work) = match self.choose(node)? {
-            Choice::Command { engine, command } => (engine, Some(Work::Command(command))),
+            Chosen::Command { engine, command } => (engine, Some(Work::Command(command))),
+            Chosen::Late(late) => {
+                let (engine, name) = (late.engine, late.op.name());
+                self.late.push(late);
+                (engine, Some(Work::Late { late: self.late.len() - 1, name }))
+            }
             // Lowering goes on only to collect what the other operations want to know.
-            Choice::NeedsSpecialization { engine, wanted } => {
+            Chosen::NotYet { engine, wanted } => {
                 self.wanted = std::mem::take(&mut self.wanted).union(&wanted);
                 (engine, None)
             }
@@ -219,7 +288,7 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    fn choose(&self, node: &'a Node) -> Result<Choice> {
+    fn choose(&self, node: &'a Node) -> Result<Chosen> {
         let metas = self.program.values();
         let first = node.first_output.index();
         let request = PrepareRequest {
@@ -231,7 +300,25 @@ impl<'a> Lowering<'a> {
             sizes: &self.sizes,
         };
         let holders: SmallVec<[usize; 4]> = node.inputs.iter().filter_map(|&id| self.value(id).holder).collect();
-        self.selector.choose(&request, &holders)
+        let selector = Selector::new(self.snapshot, self.engines);
+        Ok(match selector.choose(&request, &holders, 0..self.engines.len())? {
+            Choice::Command { engine, command } => Chosen::Command { engine, command },
+            Choice::NeedsSpecialization { engine, wanted }
+                if wanted.sizes_needed() > self.program.axis_size_count() =>
+            {
+                Chosen::Late(Late {
+                    op: node.op.clone(),
+                    inputs: request.inputs.iter().map(|&meta| meta.clone()).collect(),
+                    outputs: request.outputs.to_vec(),
+                    origins: request.origins,
+                    holders,
+                    engine,
+                    snapshot: Arc::clone(self.snapshot),
+                    engines: self.engines.into(),
+                })
+            }
+            Choice::NeedsSpecialization { engine, wanted } => Chosen::NotYet { engine, wanted },
+        })
     }
 
     /// A new buffer for a value. Buffers become slots when all lifetimes are known.
@@ -247,6 +334,14 @@ impl<'a> Lowering<'a> {
             for &input in &step.inputs {
                 for &buffer in &self.values[input.index()].buffers {
                     self.buffers[buffer as usize].used_by_step(i);
+                }
+            }
+        }
+        for read in &self.reads {
+            for &buffer in &self.values[read.value.index()].buffers {
+                match self.steps.len() > read.step {
+                    true => self.buffers[buffer as usize].used_by_step(read.step),
+                    false => self.buffers[buffer as usize].used_by_output(),
                 }
             }
         }
@@ -267,6 +362,7 @@ impl<'a> Lowering<'a> {
                 *buffer = assignment.slot_of[*buffer as usize];
             }
         }
-        Plan { steps: self.steps, definitions, scalars: self.scalars, slots: assignment.slots, outputs }
+        let Self { steps, scalars, reads, late, .. } = self;
+        Plan { steps, definitions, scalars, slots: assignment.slots, outputs, reads, late }
     }
 }

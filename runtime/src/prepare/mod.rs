@@ -2,6 +2,7 @@
 
 mod buffers;
 mod key;
+mod late;
 mod lower;
 mod request;
 mod selection;
@@ -119,16 +120,18 @@ pub(crate) struct PreparedProgram {
     pub targets: Vec<EngineTarget>,
     pub specialization: Specialization,
     pub plan: Plan,
+    /// The program that was lowered, where it reads sizes off values and is not the one prepared.
+    pub expanded: Option<SemanticProgram>,
     /// The signatures it was lately run with, each with its layouts worked out.
     pub bindings: Bindings,
 }
 
 impl PreparedProgram {
     fn logical_bytes(&self) -> usize {
-        let Plan { steps, definitions, scalars, slots, outputs } = &self.plan;
+        let Plan { steps, definitions, scalars, slots, outputs, reads, late } = &self.plan;
         let commands = steps.iter().map(|step| match &step.work {
             Work::Command(command) => size_of_val(&**command),
-            Work::Compact(_) => 0,
+            Work::Late { .. } | Work::Compact(_) => 0,
         });
         size_of_val(self)
             + size_of_val(&self.targets[..])
@@ -138,6 +141,8 @@ impl PreparedProgram {
             + size_of_val(&scalars[..])
             + size_of_val(&slots[..])
             + size_of_val(&outputs[..])
+            + size_of_val(&reads[..])
+            + size_of_val(&late[..])
     }
 }
 
@@ -153,6 +158,11 @@ impl Prepared {
     /// The program.
     pub fn program(&self) -> &SemanticProgram {
         &self.program
+    }
+
+    /// The program whose sizes are bound: what checkpoints compute is part of it.
+    pub(crate) fn lowered(&self) -> &SemanticProgram {
+        self.shared.expanded.as_ref().unwrap_or(&self.program)
     }
 
     /// The program with what is bound to it.

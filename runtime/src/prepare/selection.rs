@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt::Write;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -32,11 +33,11 @@ impl<'a> Selector<'a> {
         Self { snapshot, engines }
     }
 
-    /// The first engine that has the operation does it. `holders` are the engines whose memory
-    /// holds its operands.
-    pub fn choose(&self, request: &PrepareRequest<'_>, holders: &[usize]) -> Result<Choice> {
+    /// The first of these targets that has the operation does it. `holders` are the engines whose
+    /// memory holds its operands.
+    pub fn choose(&self, request: &PrepareRequest<'_>, holders: &[usize], targets: Range<usize>) -> Result<Choice> {
         let mut has_executor = false;
-        for engine in 0..self.engines.len() {
+        for engine in targets {
             let Some(preparation) = self.ask(engine, request) else { continue };
             has_executor = true;
             match preparation? {

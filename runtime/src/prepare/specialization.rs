@@ -34,8 +34,9 @@ impl LayoutClass {
 
 /// What a preparation must know of a program's inputs.
 ///
-/// Extents are asked for by the program's sizes: each size is bound by one axis of one input, and
-/// every other axis follows from the sizes.
+/// Extents are asked for by the program's sizes: each size is bound by one axis of one input or read
+/// off a value, and every other axis follows from the sizes. What depends on sizes of values is
+/// prepared when these are known, at the first run with them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct SpecializationRequirements {
     metadata: bool,
@@ -78,6 +79,11 @@ impl SpecializationRequirements {
         let metadata = self.metadata || other.metadata;
         let all = self.with_sizes(other.sizes.iter().copied()).with_layouts(other.layouts.iter().copied());
         Self { metadata, ..all }
+    }
+
+    /// How many of the program's sizes must be known for an answer.
+    pub(crate) fn sizes_needed(&self) -> usize {
+        self.sizes.last().map_or(0, |id| id.0 as usize + 1)
     }
 
     /// Whether all that `other` asks for is asked for here.

@@ -3,7 +3,7 @@
 //! ```text
 //! program   := "program" name sizes? "(" (input ("," input)*)? ")" "->" outputs "{" guard* node* return "}"
 //! sizes     := "<" size ("," size)* ">"            where the inputs alone do not tell order and binding
-//! size      := name ("=" "axis" number "of" name)?
+//! size      := name ("=" ("axis" number "of" name | operand "<=" extent))?
 //! input     := name ":" type
 //! outputs   := type | "(" ((name ":")? type, ..)? ")"
 //! type      := dtype ("[" extent ("," extent)* "]")?
@@ -24,15 +24,16 @@ mod error;
 mod extent;
 mod payload;
 mod scalar;
+mod sizes;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::str::FromStr;
 
 use super::attributes::{self, COMPARISONS, ReadAttributes};
-use super::builder::{UNBOUND, bind_sizes, infer, unbound};
+use super::builder::infer;
 use super::{
     Fingerprint, Guard, Input, Node, Op, Output, Relation, SemanticProgram, Size, SizeNames, ValueId, ValueMeta,
 };
@@ -43,6 +44,7 @@ use crate::ops::{Axes, Comparison, Dims};
 use crate::shape::SymDim;
 use cursor::Cursor;
 use extent::{SizeTable, extent};
+use sizes::Unread;
 
 pub(super) use cursor::name_text;
 pub use error::ParseError;
@@ -117,6 +119,8 @@ struct Parser<'a> {
     depth: usize,
     sizes: SizeTable,
     size_table: Vec<Size>,
+    /// The sizes, the last of the table, whose values are not read yet.
+    unread: VecDeque<Unread>,
     values: Vec<ValueMeta>,
     /// The inputs by name, the results by the number after `%`.
     inputs: HashMap<String, ValueId>,
@@ -124,9 +128,6 @@ struct Parser<'a> {
     guards: Vec<Guard>,
     stated: HashSet<(SymDim, Relation, SymDim)>,
 }
-
-/// A size of the header: its place, and the axis and the input that bind it.
-type Header = Vec<(Range<usize>, Option<(u32, String)>)>;
 
 impl<'a> Parser<'a> {
     fn new(cursor: Cursor<'a>, families: &'a [&'a dyn PayloadParser], depth: usize) -> Self {
@@ -136,6 +137,7 @@ impl<'a> Parser<'a> {
             depth,
             sizes: SizeTable::default(),
             size_table: Vec::new(),
+            unread: VecDeque::new(),
             values: Vec::new(),
             inputs: HashMap::new(),
             results: HashMap::new(),
@@ -152,6 +154,7 @@ impl<'a> Parser<'a> {
         let inputs = self.inputs()?;
         self.sizes.open = false;
         self.bind(header)?;
+        self.read_sizes()?;
         self.cursor.expect("->")?;
         let results = self.outputs()?;
         self.cursor.expect("{")?;
@@ -166,9 +169,11 @@ impl<'a> Parser<'a> {
                 _ => {
                     self.cursor.at = start;
                     nodes.push(self.node()?);
+                    self.read_sizes()?;
                 }
             }
         };
+        self.all_sizes_read()?;
         self.cursor.expect("}")?;
         let mut program = SemanticProgram {
             name: name.into(),
@@ -207,26 +212,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn header(&mut self) -> Result<Header> {
-        self.list(">", usize::MAX, |p| {
-            p.cursor.skip();
-            let start = p.cursor.at;
-            let name = p.cursor.name("the name of a size")?;
-            let span = start..p.cursor.at;
-            if p.sizes.declare(name.clone()).is_none() {
-                return Err(p.cursor.error(span, format!("two sizes are named `{name}`")));
-            }
-            if !p.cursor.take("=") {
-                return Ok((span, None));
-            }
-            p.cursor.keyword("axis")?;
-            let axis = p.cursor.number()?;
-            p.cursor.keyword("of")?;
-            let input = p.cursor.name("the name of an input")?;
-            Ok((start..p.cursor.at, Some((axis, input))))
-        })
-    }
-
     fn inputs(&mut self) -> Result<Vec<Input>> {
         self.cursor.expect("(")?;
         self.list(")", usize::MAX, |p| {
@@ -248,29 +233,6 @@ impl<'a> Parser<'a> {
         let value = ValueId(self.values.len() as u32);
         self.values.push(meta);
         value
-    }
-
-    /// Where each size is read off the inputs.
-    fn bind(&mut self, header: Option<Header>) -> Result<()> {
-        let mut sizes: Vec<Size> = self.sizes.names.iter().map(|n| unbound(n.clone())).collect();
-        bind_sizes(&mut sizes, self.values.iter());
-        for (i, (span, place)) in header.into_iter().flatten().enumerate() {
-            let Some((axis, input)) = place else { continue };
-            let refuse = |message: String| Err(self.cursor.error(span.clone(), message));
-            let Some(&value) = self.inputs.get(&input) else { return refuse(format!("there is no input `{input}`")) };
-            let dim = self.values[value.index()].shape.get(axis as usize).and_then(SymDim::as_affine);
-            let Some((id, scale, offset)) = dim.filter(|(id, ..)| id.0 as usize == i) else {
-                return refuse(format!("axis {axis} of `{input}` does not determine this size"));
-            };
-            sizes[id.0 as usize] = Size { name: sizes[i].name.clone(), input: value.0, axis, scale, offset };
-        }
-        if let Some(size) = sizes.iter().find(|s| s.input == UNBOUND) {
-            let at = self.cursor.at;
-            let message = format!("size `{}` is not determined by any input", size.name);
-            return Err(self.cursor.error(at - 1..at, message));
-        }
-        self.size_table = sizes;
-        Ok(())
     }
 
     fn outputs(&mut self) -> Result<Vec<(Option<String>, ValueMeta)>> {
@@ -377,6 +339,13 @@ impl<'a> Parser<'a> {
                 return Err(self.cursor.error(span.clone(), message));
             }
         }
+        let attributes = if let Op::Core(op) = &op { op.dims() } else { Vec::new() };
+        let mut dims = attributes.into_iter().chain(inferred.iter().flat_map(|meta| meta.shape.iter()));
+        let known = self.size_table.len() - self.unread.len();
+        if let Some(early) = dims.find(|dim| dim.sizes_needed() > known) {
+            let message = format!("{} is not known yet", SizeNames(&self.size_table).dim(early));
+            return Err(self.cursor.error(span, message));
+        }
         for guard in guards {
             self.state(guard, false);
         }
@@ -470,14 +439,8 @@ impl<'a> Parser<'a> {
     fn operand(&mut self) -> Result<ValueId> {
         self.cursor.skip();
         let start = self.cursor.at;
-        let known = if self.cursor.take("%") {
-            let number = self.cursor.number()?;
-            self.results.get(&number)
-        } else {
-            let name = self.cursor.name("an operand or `:`")?;
-            self.inputs.get(&name)
-        };
-        let (known, span) = (known.copied(), start..self.cursor.at);
+        let name = self.value_name("an operand or `:`")?;
+        let (known, span) = (self.value_named(&name), start..self.cursor.at);
         known.ok_or_else(|| {
             let text = &self.cursor.source[span.clone()];
             let message = match self.cursor.peek("=") {
@@ -486,6 +449,20 @@ impl<'a> Parser<'a> {
             };
             self.cursor.error(span, message)
         })
+    }
+
+    fn value_name(&mut self, wanted: &str) -> Result<ValueName> {
+        Ok(match self.cursor.take("%") {
+            true => ValueName::Result(self.cursor.number()?),
+            false => ValueName::Input(self.cursor.name(wanted)?),
+        })
+    }
+
+    fn value_named(&self, name: &ValueName) -> Option<ValueId> {
+        match name {
+            ValueName::Result(number) => self.results.get(number).copied(),
+            ValueName::Input(name) => self.inputs.get(name).copied(),
+        }
     }
 
     /// Types with their places, at least one.
@@ -536,6 +513,12 @@ impl<'a> Parser<'a> {
 }
 
 type Typed = (ValueMeta, Range<usize>);
+
+/// How a value is written.
+enum ValueName {
+    Result(u32),
+    Input(String),
+}
 
 /// Reads the attributes of one node.
 struct Attributes<'p, 'a> {

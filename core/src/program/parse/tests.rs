@@ -198,8 +198,9 @@ fn random_program(choices: &[u32], used: &mut BTreeSet<&'static str>) -> Semanti
     let mut values = vec![b.input("all", DType::F64, &order).unwrap()];
     let mut shapes: Vec<Vec<SymDim>> = vec![Vec::new(), order.clone()];
     for i in 0..6 {
-        let dtype = tape.of(&DType::ALL);
+        let dtype = if i == 5 { DType::I64 } else { tape.of(&DType::ALL) };
         let shape: Vec<SymDim> = match tape.below(3) {
+            _ if i == 5 => Vec::new(),
             0 => tape.of(&shapes),
             _ => (0..tape.below(4)).map(|_| tape.of(&dims)).collect(),
         };
@@ -207,6 +208,7 @@ fn random_program(choices: &[u32], used: &mut BTreeSet<&'static str>) -> Semanti
         let name = format!("{}{i}", tape.of(&NAMES));
         values.push(b.input(name, dtype, &shape).unwrap());
     }
+    let mut value_sizes = 0;
     if tape.below(2) == 0 {
         let _ = b.guard(&tape.of(&dims), Relation::Le, &tape.of(&dims), "because \"of\"\nthis");
     }
@@ -215,6 +217,19 @@ fn random_program(choices: &[u32], used: &mut BTreeSet<&'static str>) -> Semanti
         let meta = b.meta(base).clone();
         if tape.below(16) == 0 {
             values.extend(b.extension(Copies(1 + tape.next() % 3), &[base]).unwrap());
+            continue;
+        }
+        let integer = matches!(meta.dtype, DType::I32 | DType::I64);
+        if tape.below(3) == 0 && meta.rank() == 0 && integer {
+            // May be known to be out of bounds.
+            let name = NAMES[(first + 3 + value_sizes) % NAMES.len()];
+            if let Ok(size) = b.size_of_value(name, base, &tape.of(&dims)) {
+                // The same value again is the same size.
+                value_sizes += usize::from(b.size_names().0.last().is_some_and(|size| size.name == name));
+                dims.push(size.clone());
+                dims.push(&size * 2 + 1);
+                shapes.push(vec![size]);
+            }
             continue;
         }
         if tape.below(16) == 0 {
@@ -345,6 +360,7 @@ fn nodes_may_be_unused_or_equal_or_have_no_result() {
 #[test]
 fn every_operation_is_read_back() {
     let mut used = BTreeSet::new();
+    let mut with_value_sizes = 0;
     let mut state = 1u64;
     for _ in 0..400 {
         let choices: Vec<u32> = (0..900)
@@ -353,8 +369,11 @@ fn every_operation_is_read_back() {
                 (state >> 33) as u32
             })
             .collect();
-        assert_round_trip(&random_program(&choices, &mut used));
+        let program = random_program(&choices, &mut used);
+        assert_round_trip(&program);
+        with_value_sizes += usize::from(program.value_sizes().next().is_some());
     }
+    assert!(with_value_sizes > 20, "only {with_value_sizes} random programs read sizes off values");
     let unused: Vec<_> = attributes::NAMES.iter().filter(|n| !used.contains(*n)).collect();
     assert!(unused.is_empty(), "no random program uses {unused:?}");
 }

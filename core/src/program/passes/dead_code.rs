@@ -1,4 +1,4 @@
-//! Drops operations that no output needs. Sizes, inputs and guards stay.
+//! Drops operations that no output needs. Inputs and guards stay, and so do sizes that are read off axes.
 
 use super::rewrite::rewrite;
 use crate::error::Result;

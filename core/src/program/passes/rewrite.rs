@@ -42,6 +42,8 @@ pub(super) fn rewrite_nodes(
     for guard in program.guards() {
         b.push_guard(guard.clone());
     }
+    let mut waiting = program.value_sizes().peekable();
+    b.adopt_values(&mut waiting, &map);
     for node in program.nodes() {
         let inputs: Vec<ValueId> = node.inputs.iter().map(|v| map[v.index()]).collect();
         let results = |first: ValueId| (first.0..first.0 + node.output_count).map(ValueId);
@@ -52,13 +54,15 @@ pub(super) fn rewrite_nodes(
             Some(first) => first,
             None => b.node(node.op.clone(), &inputs)?,
         }));
+        b.adopt_values(&mut waiting, &map);
     }
     let outputs: Vec<(Option<&str>, ValueId)> =
         program.outputs().iter().map(|o| (o.name.as_deref(), map[o.value.index()])).collect();
     let mut rewritten = b.finish(&outputs)?;
-    if rewritten.sizes != program.sizes {
+    let of_axes = 0..program.axis_size_count();
+    if rewritten.sizes[of_axes.clone()] != program.sizes[of_axes.clone()] {
         // The program binds a size elsewhere than the builder would.
-        rewritten.sizes = program.sizes.clone();
+        rewritten.sizes.to_mut()[of_axes.clone()].clone_from_slice(&program.sizes[of_axes]);
         rewritten.fingerprint = rewritten.compute_fingerprint();
     }
     Ok(rewritten)
