@@ -6,6 +6,8 @@ mod all {
     mod built;
     mod checkpoint;
     mod derivatives;
+    mod einsum_calls;
+    mod einsum_faults;
     mod engines;
     mod errors;
     mod expansion;

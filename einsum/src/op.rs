@@ -76,6 +76,29 @@ impl EinsumOp {
         bind_concrete(notation, shapes)
     }
 
+    /// As [`concrete`](Self::concrete), with integer labels.
+    ///
+    /// # Errors
+    /// Labels that [`new`](Self::new) refuses, operands that do not fit them, a label with two extents.
+    ///
+    /// ```
+    /// use tenferro_einsum::{EinsumOp, Subscripts};
+    /// let labels = Subscripts::new([vec![7, 5], vec![5, 9]], [7, 9]);
+    /// let op = EinsumOp::concrete_labels(&labels, &[&[2, 1], &[3, 4]])?;
+    /// assert_eq!(op.to_string(), "\"i#j,jk->ik\"");
+    /// # Ok::<(), tenferro_core::Error>(())
+    /// ```
+    pub fn concrete_labels(labels: &Subscripts, shapes: &[&[usize]]) -> Result<Self> {
+        let mut stretch = Vec::new();
+        for (operand, (labels, shape)) in labels.inputs.iter().zip(shapes).enumerate() {
+            let ones = shape.iter().take(labels.len()).enumerate().filter(|&(_, &extent)| extent == 1);
+            stretch.extend(ones.map(|(axis, _)| (operand as u32, axis as u32)));
+        }
+        let op = Self::new(labels.clone(), &stretch, EinsumOptimize::Auto)?;
+        op.extents(shapes)?;
+        Ok(op)
+    }
+
     /// The einsum for operands of symbolic shapes: an axis of constant extent 1 stretches where the notation marks it
     /// with `#` or it is under `...`.
     ///
