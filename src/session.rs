@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use crate::Result;
 use crate::cpu::CpuEngine;
 use crate::einsum::Equations;
-use crate::kernel::{KernelProgram, Results};
+use crate::kernel::{Destination, KernelProgram, Results, destination_tensors};
 use crate::runtime::reference::{self, ReferenceEngine};
 use crate::runtime::{Engine, EngineRegistration, EngineTarget, Error, ExtensionModule, Prepared, ProgramRef, Runtime};
 use crate::tensor::{Tensor, TensorRead};
@@ -145,16 +145,32 @@ impl Session {
         Ok(Results::new(&mut *self.engine, outputs))
     }
 
-    /// Runs a kernel's program and writes the results over `outputs`.
+    /// Runs a kernel's program and writes the results over `outputs`. After an error scalars are as they were.
     pub(crate) fn call_into(
         &mut self,
         program: &'static KernelProgram,
         inputs: &[TensorRead<'_>],
-        outputs: &mut [&mut Tensor],
+        outputs: &mut [&mut dyn Destination],
     ) -> Result<()> {
-        self.with_prepared(program, inputs, |runtime, engine, prepared| {
-            runtime.run_into(&mut [engine], prepared, inputs, outputs)
-        })
+        // Scalars are computed in tensors of the engine.
+        let mut scalars: SmallVec<[Tensor; 2]> = SmallVec::new();
+        for output in outputs.iter_mut().filter_map(|output| output.scalar()) {
+            scalars.push(self.engine.allocate(output, &[])?);
+        }
+        let mut tensors = destination_tensors(outputs, &mut scalars);
+        let written = self.with_prepared(program, inputs, |runtime, engine, prepared| {
+            runtime.run_into(&mut [engine], prepared, inputs, &mut tensors)
+        });
+        drop(tensors);
+        let mut left = scalars.into_iter();
+        for output in outputs.iter_mut().filter(|output| output.scalar().is_some()) {
+            let Some(scalar) = left.next() else { break };
+            if written.is_ok() {
+                output.put(&scalar)?;
+            }
+            self.engine.recycle(scalar);
+        }
+        written
     }
 
     fn with_prepared<R>(

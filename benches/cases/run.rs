@@ -1,8 +1,9 @@
 //! Whole programs: preparing and running.
 
 use tenferro::ad::{self, AdContext};
+use tenferro::dtype::DType;
 use tenferro::program::composite;
-use tenferro::program::{ProgramBuilder, ValueId};
+use tenferro::program::{ProgramBuilder, SemanticProgram, ValueId};
 use tenferro::tensor::Tensor;
 
 use crate::measure::{Config, Machine, Uniform, program, tensor, uniform};
@@ -48,15 +49,16 @@ pub fn suite(config: &Config) {
         case(config, &format!("softplus n=1000000 {kind}"), &big, symbolic, |b, v| {
             composite::softplus(b, v[0]).unwrap()
         });
-        let name = format!("softplus sum grad n=1000000 {kind}");
-        if config.wants(&name) {
-            let sum = program(&name, &big, symbolic, |b, v| {
-                let y = composite::softplus(b, v[0]).unwrap();
-                b.sum(y, &[0]).unwrap()
-            });
-            let gradient = ad::grad(&sum, &[0], &AdContext::new()).unwrap();
-            Machine::new(config, gradient, &big).measure(config, &name, &big);
-        }
+        gradient(config, &format!("softplus sum grad n=1000000 {kind}"), &big, symbolic, |b, v| {
+            let y = composite::softplus(b, v[0]).unwrap();
+            b.sum(y, &[0]).unwrap()
+        });
+    }
+    for links in [1, 8] {
+        gradient(config, &format!("exp chain {links} sum grad n=1000000"), &big, false, |b, v| {
+            let y = (0..links).fold(v[0], |x, _| b.exp(x).unwrap());
+            b.sum(y, &[0]).unwrap()
+        });
     }
     for n in [16, 256] {
         let matrix = |seed| {
@@ -64,12 +66,20 @@ pub fn suite(config: &Config) {
             tensor(&[n, n], || 0.1 * numbers.next())
         };
         let operands = [matrix(3), matrix(4)];
-        case(config, &format!("sum(exp(ab)+a) n={n} concrete"), &operands, false, |b, v| {
+        let build = |b: &mut ProgramBuilder, v: &[ValueId]| {
             let product = tenferro::einsum::einsum(b, "ij,jk->ik", v).unwrap();
             let exponential = b.exp(product).unwrap();
             let total = b.add(exponential, v[0]).unwrap();
             b.sum(total, &[0, 1]).unwrap()
+        };
+        case_of(config, &format!("sum(exp(ab)+a) n={n} symbolic"), &operands, || {
+            let mut b = ProgramBuilder::new("sum(exp(ab)+a)");
+            let n = b.size("n");
+            let operands = ["a", "b"].map(|name| b.input(name, DType::F64, &[n.clone(), n.clone()]).unwrap());
+            let total = build(&mut b, &operands);
+            b.finish(&[(None, total)]).unwrap()
         });
+        case(config, &format!("sum(exp(ab)+a) n={n} concrete"), &operands, false, build);
     }
 }
 
@@ -84,7 +94,24 @@ fn case(
     symbolic: bool,
     build: impl FnOnce(&mut ProgramBuilder, &[ValueId]) -> ValueId,
 ) {
+    case_of(config, name, inputs, || program(name, inputs, symbolic, build));
+}
+
+/// The gradient of a scalar in its first input.
+fn gradient(
+    config: &Config,
+    name: &str,
+    inputs: &[Tensor],
+    symbolic: bool,
+    build: impl FnOnce(&mut ProgramBuilder, &[ValueId]) -> ValueId,
+) {
+    case_of(config, name, inputs, || {
+        ad::grad(&program(name, inputs, symbolic, build), &[0], &AdContext::new()).unwrap()
+    });
+}
+
+fn case_of(config: &Config, name: &str, inputs: &[Tensor], program: impl FnOnce() -> SemanticProgram) {
     if config.wants(name) {
-        Machine::new(config, program(name, inputs, symbolic, build), inputs).measure(config, name, inputs);
+        Machine::new(config, program(), inputs).measure(config, name, inputs);
     }
 }

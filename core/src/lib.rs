@@ -10,7 +10,7 @@ pub mod program;
 pub mod shape;
 pub mod tensor;
 
-pub use dtype::{DType, DTypeSet, Float, Num, Real, Scalar, ScalarValue};
+pub use dtype::{DType, DTypeSet, Elements, Float, Num, Real, Scalar, ScalarValue};
 pub use error::{Error, Result};
 pub use num_complex::{Complex, Complex32, Complex64};
 pub use tensor::{

@@ -1,8 +1,10 @@
 //! The commands of this engine: a name and a function.
 
 use std::fmt;
+use std::sync::Arc;
 
-use tenferro_core::{Tensor, TensorView};
+use smallvec::SmallVec;
+use tenferro_core::{Layout, Tensor, TensorView};
 use tenferro_runtime::{Command, Engine, Error, Preparation, Result};
 
 use crate::engine::CpuEngine;
@@ -38,6 +40,40 @@ where
     }
 }
 
+/// A command whose loops depend on its operands' layouts.
+struct Planned<P> {
+    name: &'static str,
+    plan: P,
+}
+
+/// The answer to a request: a command for which `plan` makes the function to run on operands of given layouts.
+pub(crate) fn planned<P, F>(name: &'static str, plan: P) -> Preparation
+where
+    P: Fn(&[&Layout]) -> Result<F> + Send + Sync + 'static,
+    F: Fn(&mut CpuEngine, &[TensorView<'_>], &mut Tensor) -> Result<()> + Send + Sync + 'static,
+{
+    Preparation::command(Planned { name, plan })
+}
+
+impl<P, F> Command for Planned<P>
+where
+    P: Fn(&[&Layout]) -> Result<F> + Send + Sync,
+    F: Fn(&mut CpuEngine, &[TensorView<'_>], &mut Tensor) -> Result<()> + Send + Sync + 'static,
+{
+    fn execute(&self, engine: &mut dyn Engine, inputs: &[TensorView<'_>], outputs: &mut [&mut Tensor]) -> Result<()> {
+        let layouts: SmallVec<[&Layout; 4]> = inputs.iter().map(|view| view.layout()).collect();
+        CpuCommand { name: self.name, run: (self.plan)(&layouts)? }.execute(engine, inputs, outputs)
+    }
+
+    fn bind(&self, inputs: &[&Layout]) -> Result<Option<Arc<dyn Command>>> {
+        Ok(Some(Arc::new(CpuCommand { name: self.name, run: (self.plan)(inputs)? })))
+    }
+
+    fn name(&self) -> &str {
+        self.name
+    }
+}
+
 impl<F> CpuCommand<F> {
     fn misused(&self, message: &str) -> Error {
         Error::Execution { op: self.name.to_owned(), message: message.to_owned() }
@@ -45,6 +81,12 @@ impl<F> CpuCommand<F> {
 }
 
 impl<F> fmt::Debug for CpuCommand<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cpu {}", self.name)
+    }
+}
+
+impl<P> fmt::Debug for Planned<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cpu {}", self.name)
     }

@@ -35,6 +35,8 @@ const POOL_LIMIT: usize = 1 << 30;
 pub struct CpuEngine {
     pub(crate) workers: Workers,
     pub(crate) pool: BufferPool,
+    /// Memory for the results of the steps of an einsum; empty between runs.
+    pub(crate) results: Vec<Option<Tensor>>,
     caches: ExtensionCacheStore,
 }
 
@@ -62,7 +64,7 @@ impl CpuEngine {
     }
 
     fn on(workers: Workers) -> Self {
-        Self { workers, pool: BufferPool::new(POOL_LIMIT), caches: ExtensionCacheStore::new() }
+        Self { workers, pool: BufferPool::new(POOL_LIMIT), results: Vec::new(), caches: ExtensionCacheStore::new() }
     }
 
     /// The number of threads.

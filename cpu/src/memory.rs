@@ -35,7 +35,8 @@ impl BufferPool {
                 self.bytes -= capacity;
                 buffer
             }
-            None => Tensor::allocate(DType::Bool, &[capacity])?,
+            // Of any dtype but `bool`, whose memory would have to be zeroed.
+            None => Tensor::allocate(DType::F32, &[capacity / DType::F32.size()])?,
         };
         match buffer.reuse(dtype, shape) {
             Ok(tensor) => Ok(tensor),

@@ -1,16 +1,17 @@
 //! From core operations to kernels.
 
 use tenferro_core::ops::{CoreOp, OpClass};
-use tenferro_core::{DType, Scalar, Tensor, TensorView, with_dtype};
+use tenferro_core::{DType, Layout, Scalar, Tensor, TensorView, with_dtype};
 use tenferro_runtime::reference::scalar::Arithmetic;
-use tenferro_runtime::{Engine, Preparation, PrepareRequest, Provider, Result};
+use tenferro_runtime::{Engine, Error, Preparation, PrepareRequest, Provider, Result};
 
-use crate::command::command;
+use crate::command::{command, planned};
 use crate::dtypes::{numeric, ordered};
+use crate::engine::CpuEngine;
 use crate::movement;
 use crate::nest::{Axes, axes_of};
-use crate::reduce::{self, Reducer};
-use crate::region;
+use crate::reduce::{self, Reducer, Reduction};
+use crate::region::{self, Element, ElementsMut, Kernel, Nest};
 
 /// Chooses the kernels of core operations.
 pub(crate) struct CpuProvider;
@@ -33,14 +34,34 @@ impl Provider for CpuProvider {
     }
 }
 
-fn elementwise(op: &CoreOp, dtype: DType, _: &PrepareRequest<'_>) -> Option<Preparation> {
+fn elementwise(op: &CoreOp, dtype: DType, request: &PrepareRequest<'_>) -> Option<Preparation> {
     let kernel = region::kernel(op, dtype)?;
-    Some(command(op.name(), move |engine, inputs, output| match inputs {
-        [x] => region::run(&engine.workers, kernel, [x], output),
-        [a, b] => region::run(&engine.workers, kernel, [a, b], output),
-        [condition, a, b] => region::run(&engine.workers, kernel, [condition, a, b], output),
-        _ => unreachable!("elementwise operations have one to three operands"),
-    }))
+    match request.inputs().len() {
+        1 => Some(applying::<1>(op.name(), kernel)),
+        2 => Some(applying::<2>(op.name(), kernel)),
+        3 => Some(applying::<3>(op.name(), kernel)),
+        _ => None,
+    }
+}
+
+fn applying<const N: usize>(name: &'static str, kernel: Kernel) -> Preparation {
+    planned(name, move |layouts| {
+        let layouts: [&Layout; N] = operands(name, layouts)?;
+        let starts = layouts.map(|layout| layout.offset() as isize);
+        let nest = Nest::new(axes_of(layouts));
+        Ok(move |engine: &mut CpuEngine, inputs: &[TensorView<'_>], output: &mut Tensor| {
+            let inputs: &[TensorView<'_>; N] = operands(name, inputs)?;
+            let sources = std::array::from_fn(|i| inputs[i].elements());
+            nest.run(&engine.workers, kernel, sources, starts, ElementsMut::of_tensor(output)?);
+            Ok(())
+        })
+    })
+}
+
+/// So many operands, as the operation has.
+fn operands<'a, T, A: TryFrom<&'a [T]>>(name: &str, operands: &'a [T]) -> Result<A> {
+    let message = || format!("cannot work on {} operands", operands.len());
+    operands.try_into().map_err(|_| Error::Execution { op: name.to_owned(), message: message() })
 }
 
 fn reduction(op: &CoreOp, dtype: DType, _: &PrepareRequest<'_>) -> Option<Preparation> {
@@ -124,21 +145,26 @@ fn scattering<T: Scalar>(
     command(name, move |engine, inputs, output| movement::scatter::<T>(&engine.workers, along, combine, inputs, output))
 }
 
-/// The axes of a view that stay, and those that are reduced.
-fn split_axes(view: &TensorView<'_>, reduced: &[u32]) -> (Axes<1>, Axes<1>) {
-    let axes = axes_of([view.layout()]);
+/// The axes of an operand that stay, and those that are reduced.
+fn split_axes(layout: &Layout, reduced: &[u32]) -> (Axes<1>, Axes<1>) {
+    let axes = axes_of([layout]);
     let is_reduced = |axis: usize| reduced.contains(&(axis as u32));
     let pick = |wanted: bool| (0..axes.len()).filter(|&i| is_reduced(i) == wanted).map(|i| axes[i]).collect();
     (pick(false), pick(true))
 }
 
-fn reducing<T: Scalar>(name: &'static str, axes: &[u32], reducer: Reducer<T>) -> Preparation {
+fn reducing<T: Element>(name: &'static str, axes: &[u32], reducer: Reducer<T>) -> Preparation {
     let axes = axes.to_vec();
-    command(name, move |engine, inputs, output| {
-        let source = (inputs[0].buffer::<T>()?, inputs[0].layout().offset() as isize);
-        let axes = split_axes(&inputs[0], &axes);
-        reduce::reduce(&engine.workers, reducer, axes, source, output.as_mut_slice::<T>()?);
-        Ok(())
+    planned(name, move |layouts| {
+        let [layout]: [&Layout; 1] = operands(name, layouts)?;
+        let start = layout.offset() as isize;
+        let (kept, reduced) = split_axes(layout, &axes);
+        let reduction = Reduction::new(kept, reduced);
+        Ok(move |engine: &mut CpuEngine, inputs: &[TensorView<'_>], output: &mut Tensor| {
+            let source = (inputs[0].buffer::<T>()?, start);
+            reduction.run(&engine.workers, reducer, source, output.as_mut_slice::<T>()?);
+            Ok(())
+        })
     })
 }
 
@@ -147,11 +173,15 @@ fn finding<T: Scalar>(
     axis: u32,
     beats: impl Fn(T, T) -> bool + Copy + Send + Sync + 'static,
 ) -> Preparation {
-    command(name, move |engine, inputs, output| {
-        let source = (inputs[0].buffer::<T>()?, inputs[0].layout().offset() as isize);
-        let (kept, found) = split_axes(&inputs[0], &[axis]);
-        reduce::best(&engine.workers, beats, (&kept, found[0]), source, output.as_mut_slice::<i64>()?);
-        Ok(())
+    planned(name, move |layouts| {
+        let [layout]: [&Layout; 1] = operands(name, layouts)?;
+        let start = layout.offset() as isize;
+        let (kept, found) = split_axes(layout, &[axis]);
+        Ok(move |engine: &mut CpuEngine, inputs: &[TensorView<'_>], output: &mut Tensor| {
+            let source = (inputs[0].buffer::<T>()?, start);
+            reduce::best(&engine.workers, beats, (&kept, found[0]), source, output.as_mut_slice::<i64>()?);
+            Ok(())
+        })
     })
 }
 

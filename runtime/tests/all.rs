@@ -3,8 +3,10 @@
 
 mod all {
     mod aliasing;
+    mod binding;
     mod buffers;
     mod counters;
+    mod failures;
     mod families;
     mod placement;
     mod reference;

@@ -3,31 +3,33 @@
 use smallvec::SmallVec;
 
 use crate::Result;
-use crate::dtype::Scalar;
+use crate::dtype::{DType, Scalar};
 use crate::tensor::{Tensor, TypedTensor};
 
 /// A value that a result is written over: a tensor, whose memory is used again, or a scalar's [`Place`].
 pub trait Destination {
-    /// The tensor to write to, taken out of the value.
+    /// The dtype of a scalar; none of a tensor.
+    fn scalar(&self) -> Option<DType>;
+    /// The tensor to write to; none for a scalar.
+    fn tensor(&mut self) -> Option<&mut Tensor>;
+    /// Takes a scalar from the tensor that was written for it.
     ///
     /// # Errors
-    /// None for the implementations here.
-    fn take(&mut self) -> Result<Tensor>;
-    /// Puts the written tensor into the value.
-    ///
-    /// # Errors
-    /// Where it is of another dtype or rank.
-    fn put(&mut self, tensor: Tensor) -> Result<()>;
+    /// Where it is of another dtype, or no scalar.
+    fn put(&mut self, written: &Tensor) -> Result<()>;
 }
 
 impl<T: Scalar, const R: usize> Destination for TypedTensor<T, R> {
-    fn take(&mut self) -> Result<Tensor> {
-        let empty = TypedTensor::from_vec_col_major([0; R], Vec::new())?;
-        Ok(std::mem::replace(self, empty).into_dyn())
+    fn scalar(&self) -> Option<DType> {
+        None
     }
 
-    fn put(&mut self, tensor: Tensor) -> Result<()> {
-        *self = tensor.try_into_typed()?;
+    fn tensor(&mut self) -> Option<&mut Tensor> {
+        // A run leaves dtype and shape as they are, or refuses the tensor.
+        Some(self.as_dyn_mut())
+    }
+
+    fn put(&mut self, _: &Tensor) -> Result<()> {
         Ok(())
     }
 }
@@ -37,25 +39,25 @@ impl<T: Scalar, const R: usize> Destination for TypedTensor<T, R> {
 pub struct Place<'a, T>(pub &'a mut T);
 
 impl<T: Scalar> Destination for Place<'_, T> {
-    fn take(&mut self) -> Result<Tensor> {
-        Ok(Tensor::scalar(self.0.to_value()))
+    fn scalar(&self) -> Option<DType> {
+        Some(T::DTYPE)
     }
 
-    fn put(&mut self, tensor: Tensor) -> Result<()> {
-        *self.0 = tensor.item()?;
+    fn tensor(&mut self) -> Option<&mut Tensor> {
+        None
+    }
+
+    fn put(&mut self, written: &Tensor) -> Result<()> {
+        *self.0 = written.item()?;
         Ok(())
     }
 }
 
-/// Lets `run` write over the values.
-pub(crate) fn write_into(
-    destinations: &mut [&mut dyn Destination],
-    run: impl FnOnce(&mut [&mut Tensor]) -> Result<()>,
-) -> Result<()> {
-    let mut tensors: SmallVec<[Tensor; 2]> =
-        destinations.iter_mut().map(|destination| destination.take()).collect::<Result<_>>()?;
-    let written = run(&mut tensors.iter_mut().collect::<SmallVec<[&mut Tensor; 2]>>());
-    // Also after an error, so that the caller keeps the memory.
-    destinations.iter_mut().zip(tensors).try_for_each(|(destination, tensor)| destination.put(tensor))?;
-    written
+/// The tensors that results are written to: those of the destinations, and for scalars others, which `scalars` brings.
+pub(crate) fn destination_tensors<'t>(
+    destinations: &'t mut [&mut dyn Destination],
+    scalars: &'t mut [Tensor],
+) -> SmallVec<[&'t mut Tensor; 8]> {
+    let mut scalars = scalars.iter_mut();
+    destinations.iter_mut().filter_map(|destination| destination.tensor().or_else(|| scalars.next())).collect()
 }

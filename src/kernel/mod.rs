@@ -19,7 +19,7 @@ pub use operand::scalar;
 #[doc(hidden)]
 pub use program::{KernelProgram, Slot, position};
 
-pub(crate) use destination::write_into;
+pub(crate) use destination::destination_tensors;
 
 use crate::Result;
 use crate::program::SemanticProgram;

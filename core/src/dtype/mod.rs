@@ -5,7 +5,8 @@ mod scalar;
 mod set;
 mod value;
 
-pub(crate) use elements::{Element, Elements};
+pub(crate) use elements::Element;
+pub use elements::Elements;
 pub use scalar::{Float, Num, Real, Scalar};
 pub use set::DTypeSet;
 pub use value::ScalarValue;

@@ -1,5 +1,7 @@
 //! The tensor whose dtype and rank are known at run time.
 
+use std::borrow::Cow;
+
 use super::storage::Storage;
 use super::view::{TensorView, check_reach, wrong_dtype};
 use super::view_methods::dynamic_view_methods;
@@ -33,7 +35,7 @@ impl Tensor {
 
     /// The same elements, borrowed.
     pub fn view(&self) -> TensorView<'_> {
-        TensorView::trusted(self.layout.clone(), self.elements())
+        TensorView::trusted(Cow::Borrowed(&self.layout), self.elements())
     }
 
     /// The elements, which must be contiguous, in column-major order.

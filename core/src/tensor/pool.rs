@@ -12,7 +12,7 @@ impl Tensor {
     /// The shape is larger than memory.
     pub fn allocate(dtype: DType, shape: &[usize]) -> Result<Tensor> {
         let layout = Layout::col_major_for("allocate", shape)?;
-        let storage = Storage::zeroed(dtype, layout.len())?;
+        let storage = Storage::unspecified(dtype, layout.len())?;
         Ok(Tensor { layout, storage })
     }
 

@@ -148,6 +148,13 @@ impl<T: Scalar, const R: usize> TypedTensor<T, R> {
         &self.inner
     }
 
+    /// The tensor without its types, to be written. Whoever asks for it leaves dtype and rank as they are; where they
+    /// are not, the tensor has no elements to be read by its types.
+    #[doc(hidden)]
+    pub fn as_dyn_mut(&mut self) -> &mut Tensor {
+        &mut self.inner
+    }
+
     /// The tensor without its types.
     pub fn into_dyn(self) -> Tensor {
         self.inner

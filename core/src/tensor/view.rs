@@ -1,9 +1,11 @@
 //! The borrowed tensor whose dtype and rank are known at run time.
 
+use std::borrow::Cow;
+
 use super::dynamic::contiguous;
 use super::view_methods::dynamic_view_methods;
 use super::{Layout, Tensor, TypedView};
-use crate::dtype::{DType, Element, Elements, Scalar};
+use crate::dtype::{DType, Elements, Scalar};
 use crate::error::{Error, Result};
 use crate::with_dtype;
 
@@ -18,7 +20,8 @@ use crate::with_dtype;
 /// ```
 #[derive(Clone)]
 pub struct TensorView<'a> {
-    pub(super) layout: Layout,
+    /// Borrowed where the view is all of a tensor, which makes it cheap.
+    pub(super) layout: Cow<'a, Layout>,
     pub(super) elements: Elements<'a>,
 }
 
@@ -33,7 +36,7 @@ impl<'a> TensorView<'a> {
         let op = "from_slice_col_major";
         let layout = Layout::col_major_for(op, shape.as_ref())?;
         check_len(op, &layout, values.len())?;
-        Ok(TensorView::trusted(layout, T::erase(values)))
+        Ok(TensorView::trusted(Cow::Owned(layout), T::erase(values)))
     }
 
     /// A view of a slice through any layout.
@@ -42,7 +45,24 @@ impl<'a> TensorView<'a> {
     /// The layout reaches beyond the slice.
     pub fn from_slice_with_layout<T: Scalar>(layout: Layout, values: &'a [T]) -> Result<TensorView<'a>> {
         check_reach("from_slice_with_layout", &layout, values.len())?;
-        Ok(TensorView::trusted(layout, T::erase(values)))
+        Ok(TensorView::trusted(Cow::Owned(layout), T::erase(values)))
+    }
+
+    /// The same elements through a layout that is kept elsewhere, which makes the view cheap.
+    ///
+    /// # Errors
+    /// The layout reaches beyond the elements there are.
+    pub fn through<'v>(&self, layout: &'v Layout) -> Result<TensorView<'v>>
+    where
+        'a: 'v,
+    {
+        check_reach("through", layout, self.buffer_len())?;
+        Ok(TensorView::trusted(Cow::Borrowed(layout), self.elements))
+    }
+
+    /// The whole underlying buffer with its dtype.
+    pub fn elements(&self) -> Elements<'a> {
+        self.elements
     }
 
     /// The whole underlying buffer, to be read at the positions the [layout](Self::layout) names.
@@ -140,7 +160,7 @@ impl<'a> TensorView<'a> {
     }
 
     /// A layout that is known to fit the elements.
-    pub(super) fn trusted(layout: Layout, elements: Elements<'a>) -> TensorView<'a> {
+    pub(super) fn trusted(layout: Cow<'a, Layout>, elements: Elements<'a>) -> TensorView<'a> {
         TensorView { layout, elements }
     }
 
@@ -155,20 +175,16 @@ impl<'a> TensorView<'a> {
         Ok(())
     }
 
-    pub(super) fn elements(&self) -> Elements<'a> {
-        self.elements
-    }
-
     fn buffer_for<T: Scalar>(&self, op: &'static str) -> Result<&'a [T]> {
         T::recover(self.elements).ok_or_else(|| wrong_dtype::<T>(op, self.dtype()))
     }
 
     fn buffer_len(&self) -> usize {
-        with_dtype!(self.dtype(), T => T::recover(self.elements).map_or(0, <[T]>::len))
+        self.elements.len()
     }
 
     fn relaid(&self, layout: Layout) -> TensorView<'a> {
-        TensorView::trusted(layout, self.elements)
+        TensorView::trusted(Cow::Owned(layout), self.elements)
     }
 }
 

@@ -14,7 +14,7 @@ use tenferro_runtime::reference::scalar::Arithmetic;
 
 use crate::memory::BufferPool;
 use crate::nest::{Axes, Axis, points};
-use crate::region::{self, Element};
+use crate::region::{self, Element, Nest};
 use crate::workers::Workers;
 
 use loops::Loops;
@@ -83,7 +83,7 @@ pub(crate) enum Contraction {
     /// Nothing is summed, because there is nothing to sum over.
     Zero,
     /// No label is summed: an elementwise product over the axes of the result.
-    Product(Axes<2>),
+    Product(Box<Nest<2>>),
     /// Plain loops: integers, and what is too small or too thin for the matrix kernel.
     Loops(Box<Loops>),
     /// A matrix product for each point of the batch.
@@ -100,7 +100,7 @@ impl Contraction {
         let result = groups.result();
         if groups.summed.is_empty() {
             let axis = |axis: &Axis<3>| Axis { extent: axis.extent, strides: [axis.strides[A], axis.strides[B]] };
-            return Self::Product(result.iter().map(axis).collect());
+            return Self::Product(Box::new(Nest::new(result.iter().map(axis).collect())));
         }
         if multiply::has_kernel(dtype) && Matrix::pays(&groups) {
             return Self::Matrix(Box::new(Matrix::plan(groups)));
@@ -122,11 +122,10 @@ impl Contraction {
         }
         match self {
             Self::Zero => c.fill(T::ZERO),
-            Self::Product(axes) => {
+            Self::Product(nest) => {
                 let sources = [T::wrap(a.0), T::wrap(b.0)];
                 let starts = [a.1 as isize, b.1 as isize];
-                let kernel = region::product::<T>();
-                region::run_nest(workers, kernel, axes.clone(), sources, starts, T::wrap_mut(c));
+                nest.run(workers, region::product::<T>(), sources, starts, T::wrap_mut(c));
             }
             Self::Loops(loops) => loops.run(workers, a, b, c),
             Self::Matrix(matrix) => matrix.run(workers, pool, a, b, c)?,

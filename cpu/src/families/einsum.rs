@@ -1,5 +1,6 @@
 //! Einsum: the steps of a contraction tree, planned when the program is prepared.
 
+use std::mem;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -9,15 +10,14 @@ use tenferro_einsum::{Access, ContractionTree, EinsumOp, FAMILY_ID, Step, StepOp
 use tenferro_runtime::reference::scalar::Arithmetic;
 use tenferro_runtime::{Error, ExtensionModule, FamilyExecutor, Preparation, PrepareRequest, Registrar, Result};
 
-use crate::command::command;
+use crate::command::planned;
 use crate::contraction::{Contraction, Strided};
 use crate::dtypes::numeric;
 use crate::engine::{CpuEngine, ENGINE_ID};
-use crate::movement::copy;
+use crate::movement::{CopyAxes, copy};
 use crate::nest::{Axes, Axis};
-use crate::reduce;
+use crate::reduce::{self, Reduction};
 use crate::region::Element;
-use crate::workers::Workers;
 
 /// The module that brings einsum to CPU engines, for
 /// [`install_extension_module`](tenferro_runtime::RuntimeBuilder::install_extension_module).
@@ -47,53 +47,75 @@ impl FamilyExecutor for EinsumExecutor {
         };
         request.with(request.extents(), || {
             let shapes: Option<Vec<_>> = (0..request.inputs().len()).map(|i| request.input_shape(i)).collect();
-            let (Some(operand), Some(shapes)) = (request.inputs().first(), shapes) else {
+            let (Some(operand), Some(shapes), Some(output)) =
+                (request.inputs().first(), shapes, request.output_shape(0))
+            else {
                 return Ok(Preparation::Unsupported);
             };
+            let output = Layout::col_major(&output)?;
             let shapes: Vec<&[usize]> = shapes.iter().map(|shape| shape.as_slice()).collect();
             let tree = op.tree(&shapes)?;
             tree.check_sizes()?;
-            let plan = Plan::new(operand.dtype, tree, &shapes)?;
-            let prepared = numeric!(operand.dtype, T => command("einsum", move |engine, inputs, output| {
-                plan.run::<T>(engine, inputs, output)
+            let dtype = operand.dtype;
+            let prepared = numeric!(dtype, T => planned("einsum", move |layouts| {
+                let plan = Plan::new(dtype, &tree, layouts, &output);
+                Ok(move |engine: &mut CpuEngine, inputs: &[TensorView<'_>], output: &mut Tensor| {
+                    plan.run::<T>(engine, inputs, output)
+                })
             }));
             Ok(prepared.unwrap_or(Preparation::Unsupported))
         })
     }
 }
 
-/// A contraction tree with a method for each step.
+/// The steps of a contraction tree for operands of known layouts, each with its method.
 struct Plan {
     dtype: DType,
-    tree: ContractionTree,
-    /// By step; none for a step of one operand, which needs no planning.
-    products: Vec<Option<Product>>,
+    steps: Vec<PlannedStep>,
+    /// Where labels are repeated in the output: how to write it from a result without repetition.
+    embed: Option<CopyAxes>,
 }
 
-/// How a step of two operands is done, for operands of these strides. Those of intermediates are known; those of inputs
-/// are assumed compact, and where they are not when the program is run, the step is planned again.
-struct Product {
-    operands: [Strided; 2],
-    contraction: Contraction,
+struct PlannedStep {
+    operands: SmallVec<[Source; 2]>,
+    method: Method,
+    /// Elements of its result.
+    len: usize,
+}
+
+/// What a step reads.
+enum Source {
+    /// An input, from this position on.
+    Input(usize, usize),
+    /// The result of a step, which nothing else reads.
+    Result(usize),
+}
+
+enum Method {
+    Product(Contraction),
+    Sum(Reduction),
+    Copy(CopyAxes),
 }
 
 impl Plan {
-    fn new(dtype: DType, tree: ContractionTree, shapes: &[&[usize]]) -> Result<Self> {
-        let mut inputs = Vec::with_capacity(shapes.len());
-        for shape in shapes {
-            inputs.push(Layout::col_major(shape)?);
-        }
-        let inputs: Vec<&Layout> = inputs.iter().collect();
-        let product = |step: &Step| match &step.operands[..] {
-            [left, right] => {
-                let operands = [left, right].map(|operand| strided(&tree, operand, &inputs));
-                let contraction = contraction(dtype, &tree, &operands, step);
-                Some(Product { operands, contraction })
-            }
-            _ => None,
+    fn new(dtype: DType, tree: &ContractionTree, layouts: &[&Layout], output: &Layout) -> Self {
+        let source = |operand: &StepOperand| match operand.slot.checked_sub(layouts.len()) {
+            None => Source::Input(operand.slot, layouts[operand.slot].offset()),
+            Some(step) => Source::Result(step),
         };
-        let products = tree.steps().iter().map(product).collect();
-        Ok(Self { dtype, tree, products })
+        let step = |step: &Step| PlannedStep {
+            operands: step.operands.iter().map(source).collect(),
+            method: match &step.operands[..] {
+                [left, right] => {
+                    let operands = [left, right].map(|operand| strided(tree, operand, layouts));
+                    Method::Product(contraction(dtype, tree, &operands, step))
+                }
+                operands => Method::of_one(tree, &strided(tree, &operands[0], layouts), step),
+            },
+            len: size(tree, &step.labels),
+        };
+        let embed = tree.output().is_diagonal().then(|| embedding(tree, output));
+        Self { dtype, steps: tree.steps().iter().map(step).collect(), embed }
     }
 
     fn run<T: Element + Arithmetic>(
@@ -102,103 +124,84 @@ impl Plan {
         inputs: &[TensorView<'_>],
         output: &mut Tensor,
     ) -> Result<()> {
-        let layouts: SmallVec<[&Layout; 4]> = inputs.iter().map(|view| view.layout()).collect();
-        // What is repeated in the output is written through a copy without repetition.
-        let embeds = self.tree.output().is_diagonal();
-        let mut results: SmallVec<[Option<Tensor>; 4]> = SmallVec::new();
-        for (index, (step, product)) in self.tree.steps().iter().zip(&self.products).enumerate() {
-            let is_last = index + 1 == self.products.len();
-            let mut fresh = if is_last && !embeds {
+        let mut results = mem::take(&mut engine.results);
+        results.clear();
+        for (index, step) in self.steps.iter().enumerate() {
+            let is_last = index + 1 == self.steps.len();
+            // What is repeated in the output is written through a copy without repetition.
+            let mut fresh = if is_last && self.embed.is_none() {
                 None
             } else {
-                Some(engine.pool.allocate(self.dtype, &[size(&self.tree, &step.labels)])?)
+                Some(engine.pool.allocate(self.dtype, &[step.len])?)
             };
             let result = fresh.as_mut().unwrap_or(output).as_mut_slice::<T>()?;
-            let source = |operand: &StepOperand| -> Result<(&[T], usize)> {
-                match operand.slot.checked_sub(inputs.len()) {
-                    None => Ok((inputs[operand.slot].buffer::<T>()?, layouts[operand.slot].offset())),
-                    Some(step) => match &results[step] {
+            let source = |source: &Source| -> Result<(&[T], usize)> {
+                match *source {
+                    Source::Input(input, start) => Ok((inputs[input].buffer::<T>()?, start)),
+                    Source::Result(step) => match &results[step] {
                         Some(tensor) => Ok((tensor.as_slice::<T>()?, 0)),
                         None => unreachable!("a result is read once, after the step that makes it"),
                     },
                 }
             };
-            match (product, &step.operands[..]) {
-                (Some(planned), [left, right]) => {
-                    let (a, b) = (source(left)?, source(right)?);
-                    let actual = [left, right].map(|operand| strided(&self.tree, operand, &layouts));
-                    let (workers, pool) = (&engine.workers, &mut engine.pool);
-                    if actual == planned.operands {
-                        planned.contraction.run(workers, pool, a, b, result)?;
-                    } else {
-                        contraction(self.dtype, &self.tree, &actual, step).run(workers, pool, a, b, result)?;
-                    }
+            let workers = &engine.workers;
+            let first = source(&step.operands[0])?;
+            match &step.method {
+                Method::Product(contraction) => {
+                    let second = source(&step.operands[1])?;
+                    contraction.run(workers, &mut engine.pool, first, second, result)?;
                 }
-                _ => {
-                    let operand = &step.operands[0];
-                    let axes = self.split_axes(&strided(&self.tree, operand, &layouts), step);
-                    sum(&engine.workers, axes, source(operand)?, result);
+                Method::Sum(reduction) => {
+                    reduction.run(workers, reduce::sum(), (first.0, first.1 as isize), result);
                 }
+                Method::Copy(axes) => copy(workers, axes.iter().copied(), (result, 0), (first.0, first.1 as isize)),
             }
             for operand in &step.operands {
-                let made = operand.slot.checked_sub(inputs.len()).and_then(|step| results[step].take());
-                made.into_iter().for_each(|tensor| engine.pool.recycle(tensor));
+                if let Source::Result(step) = operand
+                    && let Some(tensor) = results[*step].take()
+                {
+                    engine.pool.recycle(tensor);
+                }
             }
             results.push(fresh);
         }
-        if let Some(Some(distinct)) = results.pop() {
-            self.embed::<T>(engine, &distinct, output)?;
+        if let (Some(axes), Some(Some(distinct))) = (&self.embed, results.pop()) {
+            let output = output.as_mut_slice::<T>()?;
+            output.fill(T::ZERO);
+            copy(&engine.workers, axes.iter().copied(), (output, 0), (distinct.as_slice::<T>()?, 0));
             engine.pool.recycle(distinct);
         }
-        Ok(())
-    }
-
-    /// The axes that a step of one operand keeps, in the order of its result, and those it sums.
-    fn split_axes(&self, operand: &Strided, step: &Step) -> (Axes<1>, Axes<1>) {
-        let axis = |label: u32, stride: isize| Axis { extent: self.tree.extents()[label as usize], strides: [stride] };
-        let labels = || operand.labels.iter().copied().zip(operand.strides.iter().copied());
-        let kept = step.labels.iter().filter_map(|&label| labels().find(|&(other, _)| other == label));
-        let summed = labels().filter(|(label, _)| !step.labels.contains(label));
-        (kept.map(|(l, s)| axis(l, s)).collect(), summed.map(|(l, s)| axis(l, s)).collect())
-    }
-
-    /// Writes a result on the diagonals of the output, which is zero elsewhere.
-    fn embed<T: Element>(&self, engine: &CpuEngine, distinct: &Tensor, output: &mut Tensor) -> Result<()> {
-        let access = self.tree.output();
-        let to = access.strides(output.layout().strides());
-        let compact = compact(&self.tree, access.labels());
-        let axes: Axes<2> = access
-            .labels()
-            .iter()
-            .zip(to)
-            .zip(compact)
-            .map(|((&label, to), from)| Axis { extent: self.tree.extents()[label as usize], strides: [to, from] })
-            .collect();
-        let output = output.as_mut_slice::<T>()?;
-        output.fill(T::ZERO);
-        copy(&engine.workers, axes, (output, 0), (distinct.as_slice::<T>()?, 0));
+        engine.results = results;
         Ok(())
     }
 }
 
-/// Sums one operand over some axes, or only permutes the others.
-fn sum<T: Element + Arithmetic>(
-    workers: &Workers,
-    (kept, summed): (Axes<1>, Axes<1>),
-    (data, start): (&[T], usize),
-    result: &mut [T],
-) {
-    let start = start as isize;
-    if !summed.is_empty() {
-        return reduce::reduce(workers, reduce::sum(), (kept, summed), (data, start), result);
+impl Method {
+    /// That of a step of one operand: it is summed over the labels that its result lacks, or only permuted.
+    fn of_one(tree: &ContractionTree, operand: &Strided, step: &Step) -> Self {
+        let axis = |(label, stride): (u32, isize)| Axis { extent: tree.extents()[label as usize], strides: [stride] };
+        let labels = || operand.labels.iter().copied().zip(operand.strides.iter().copied());
+        let kept = step.labels.iter().filter_map(|&label| labels().find(|&(other, _)| other == label)).map(axis);
+        let summed: Axes<1> = labels().filter(|(label, _)| !step.labels.contains(label)).map(axis).collect();
+        if !summed.is_empty() {
+            return Self::Sum(Reduction::new(kept.collect(), summed));
+        }
+        let mut stride = 1;
+        let copied = kept.map(|axis| {
+            let strides = [stride, axis.strides[0]];
+            stride *= axis.extent as isize;
+            Axis { extent: axis.extent, strides }
+        });
+        Self::Copy(copied.collect())
     }
-    let mut stride = 1;
-    let axes = kept.into_iter().map(|axis| {
-        let strides = [stride, axis.strides[0]];
-        stride *= axis.extent as isize;
-        Axis { extent: axis.extent, strides }
-    });
-    copy(workers, axes, (result, 0), (data, start));
+}
+
+/// The axes of the output's diagonals, and those of the compact result that goes there.
+fn embedding(tree: &ContractionTree, output: &Layout) -> CopyAxes {
+    let access = tree.output();
+    let (to, from) = (access.strides(output.strides()), compact(tree, access.labels()));
+    let axes = access.labels().iter().zip(to).zip(from);
+    axes.map(|((&label, to), from)| Axis { extent: tree.extents()[label as usize], strides: [to, from] }).collect()
 }
 
 /// The strides of an operand by label; inputs are read through their access, results of steps are compact.

@@ -3,7 +3,7 @@
 //! The operands walk one nest in which the indexed array stands still along the axis: an index says how far it goes.
 //! Indices that hold for whole rows, as repeated ones do, move rows.
 
-use tenferro_core::{Scalar, Tensor, TensorView};
+use tenferro_core::{Scalar, Shape, Strides, Tensor, TensorView};
 use tenferro_runtime::Result;
 use tenferro_runtime::reference::indexing::{checked, clamped};
 
@@ -118,8 +118,8 @@ pub(crate) fn dynamic_slice<T: Scalar>(
     output: &mut Tensor,
 ) -> Result<()> {
     let start = clamped(&operands[1], operands[0].shape(), output.shape())?;
-    let limit: Vec<usize> = start.iter().zip(output.shape()).map(|(start, size)| start + size).collect();
-    copy_view::<T>(workers, &operands[0].slice(&start, &limit, &vec![1; limit.len()])?, output)
+    let limit: Shape = start.iter().zip(output.shape()).map(|(start, size)| start + size).collect();
+    copy_view::<T>(workers, &operands[0].slice(&start, &limit, &Shape::from_elem(1, limit.len()))?, output)
 }
 
 /// x with the part that begins at the starts of the third operand, moved to where it fits, replaced.
@@ -131,7 +131,7 @@ pub(crate) fn dynamic_update_slice<T: Scalar>(
     copy_view::<T>(workers, &operands[0], output)?;
     let update = &operands[1];
     let start = clamped(&operands[2], output.shape(), update.shape())?;
-    let strides = output.layout().strides().to_vec();
+    let strides = Strides::from_slice(output.layout().strides());
     let to = start.iter().zip(&strides).map(|(start, stride)| start * *stride as usize).sum();
     place::<T>(workers, update, axes_into(&strides, update), to, output)
 }

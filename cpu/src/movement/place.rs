@@ -1,6 +1,6 @@
 //! The operations that make entries or put them elsewhere. Where entries go is a part of the output, given by strides.
 
-use tenferro_core::{Layout, Scalar, Shape, Tensor, TensorView};
+use tenferro_core::{Layout, Scalar, Shape, Strides, Tensor, TensorView};
 use tenferro_runtime::Result;
 use tenferro_runtime::reference::scalar::{Convert, convert};
 
@@ -41,7 +41,7 @@ pub(crate) fn concatenate<T: Scalar>(
     output: &mut Tensor,
 ) -> Result<()> {
     let stride = output.layout().strides()[axis] as usize;
-    let strides = output.layout().strides().to_vec();
+    let strides = Strides::from_slice(output.layout().strides());
     let mut begin = 0;
     for operand in operands {
         let axes = axes_into(&strides, operand);
@@ -63,7 +63,7 @@ pub(crate) fn pad<T: Scalar>(
     let mut start = Shape::new();
     let mut limit = Shape::new();
     let mut to = 0;
-    let mut strides = output.layout().strides().to_vec();
+    let mut strides = Strides::from_slice(output.layout().strides());
     for (axis, stride) in strides.iter_mut().enumerate() {
         let (low, step) = (low[axis], steps[axis]);
         let (extent, room) = (source.shape()[axis] as i64, output.shape()[axis] as i64);
@@ -75,7 +75,7 @@ pub(crate) fn pad<T: Scalar>(
         to += (low + first * step).max(0) * *stride as i64;
         *stride *= step as isize;
     }
-    let inside = source.slice(&start, &limit, &vec![1; source.rank()])?;
+    let inside = source.slice(&start, &limit, &Shape::from_elem(1, source.rank()))?;
     if inside.is_empty() {
         return Ok(());
     }

@@ -1,10 +1,10 @@
 //! The tile kernels of the elementwise operations: one plain loop over slices for each operation and dtype.
 
 use tenferro_core::ops::{Comparison, CoreOp};
-use tenferro_core::{DType, with_dtype};
+use tenferro_core::{DType, Elements, with_dtype};
 use tenferro_runtime::reference::scalar::{Analytic, Arithmetic, Convert, Ordered, RealFunction, convert};
 
-use super::elements::{Element, Elements, ElementsMut};
+use super::elements::{Element, ElementsMut};
 use crate::dtypes::{float, numeric, ordered, over};
 
 /// A kernel of one operand: input dtype, output dtype, function.

@@ -6,13 +6,13 @@
 mod elements;
 mod kernels;
 
-use tenferro_core::{Tensor, TensorView};
-use tenferro_runtime::Result;
+use smallvec::SmallVec;
+use tenferro_core::Elements;
 
-pub(crate) use elements::{Element, Elements, ElementsMut};
+pub(crate) use elements::{Element, ElementsMut, Scratch};
 pub(crate) use kernels::{Kernel, kernel, product};
 
-use crate::nest::{Axes, Axis, Walk, advance, axes_of, fuse, operand, points, tile};
+use crate::nest::{Axes, Axis, Walk, advance, fuse, operand, points, tile};
 use crate::workers::Workers;
 use elements::Buffer;
 
@@ -25,70 +25,78 @@ const BLOCK: usize = 1 << 15;
 /// Fewer elements are not worth waking other threads for.
 const PARALLEL: usize = 1 << 16;
 
-/// Runs a kernel over views of equal shape into a compact tensor of that shape.
-pub(crate) fn run<const N: usize>(
-    workers: &Workers,
-    kernel: Kernel,
-    inputs: [&TensorView<'_>; N],
-    output: &mut Tensor,
-) -> Result<()> {
-    let mut sources = [Elements::Bool(&[]); N];
-    for (source, view) in sources.iter_mut().zip(inputs) {
-        *source = Elements::behind(view)?;
-    }
-    let layouts = inputs.map(|view| view.layout());
-    let output = ElementsMut::of_tensor(output)?;
-    let len = output.len();
-    if len < PARALLEL && layouts.iter().all(|layout| layout.is_contiguous()) {
-        let whole = |i: usize| sources[i].range(if len == 0 { 0 } else { layouts[i].offset() }, len);
-        kernel(output, &std::array::from_fn::<_, N, _>(whole));
-        return Ok(());
-    }
-    let starts = layouts.map(|layout| layout.offset() as isize);
-    run_nest(workers, kernel, axes_of(layouts), sources, starts, output);
-    Ok(())
+/// Operands of known layouts, walked together in the order of a compact output. All that does not depend on where the
+/// operands start is decided here.
+#[derive(Clone, Debug)]
+pub(crate) struct Nest<const N: usize> {
+    axes: Axes<N>,
+    len: usize,
+    /// Whether every operand is one run of elements.
+    is_direct: bool,
+    across: Option<usize>,
 }
 
-/// The same over a nest that walks the output in order; its strides are those of the inputs.
-pub(crate) fn run_nest<const N: usize>(
-    workers: &Workers,
-    kernel: Kernel,
-    axes: Axes<N>,
-    sources: [Elements<'_>; N],
-    starts: [isize; N],
-    output: ElementsMut<'_>,
-) {
-    let total = output.len();
-    if total == 0 {
-        return;
+impl<const N: usize> Nest<N> {
+    /// The first axis of the output comes first; strides are those of the operands.
+    pub fn new(axes: Axes<N>) -> Self {
+        let len = points(&axes);
+        let axes = fuse(axes);
+        let is_direct = match axes[..] {
+            [] => true,
+            [axis] => axis.strides == [1; N],
+            _ => false,
+        };
+        let across = axis_across(&axes);
+        Self { axes, len, is_direct, across }
     }
-    let axes = fuse(axes);
-    let across = axis_across(&axes);
-    let loops = Loops { kernel, sources, across };
-    // Blocks end at multiples of `steps` along axis `last`; the axes beyond are walked one by one.
-    let (count, _) = tile(&axes, BLOCK);
-    let count = count.max(across.map_or(0, |axis| axis + 1));
-    if total < PARALLEL || count == 0 {
-        return loops.run(&axes, starts, output);
+
+    /// Runs a kernel on operands whose first elements are at `starts`.
+    #[inline]
+    pub fn run(
+        &self,
+        workers: &Workers,
+        kernel: Kernel,
+        sources: [Elements<'_>; N],
+        starts: [isize; N],
+        output: ElementsMut<'_>,
+    ) {
+        if self.len == 0 {
+            return;
+        }
+        if self.is_direct && self.len < PARALLEL {
+            let operands = std::array::from_fn::<_, N, _>(|i| sources[i].range(starts[i] as usize, self.len));
+            return kernel(output, &operands);
+        }
+        self.run_blocks(workers, Loops { kernel, sources, across: self.across }, starts, output);
     }
-    let (inner, outer) = axes.split_at(count);
-    let last = inner[count - 1];
-    let inside = points(&inner[..count - 1]);
-    let steps = (BLOCK / inside).max(1);
-    let steps = if across == Some(count - 1) { steps.next_multiple_of(SIDE) } else { steps };
-    let steps = steps.min(last.extent);
-    let slices = last.extent.div_ceil(steps);
-    let start = |block: usize| (block / slices * last.extent + (block % slices) * steps) * inside;
-    workers.run(true, |split| {
-        split.for_each_part(output, slices * points(outer), &start, &|block, part: ElementsMut<'_>| {
-            let mut starts = Walk::new(outer, starts, block / slices).positions;
-            let first = block % slices * steps;
-            advance(&mut starts, last.strides, first as isize);
-            let mut axes = Axes::from_slice(inner);
-            axes[count - 1].extent = steps.min(last.extent - first);
-            loops.run(&axes, starts, part);
+
+    fn run_blocks(&self, workers: &Workers, loops: Loops<'_, N>, starts: [isize; N], output: ElementsMut<'_>) {
+        let (axes, across) = (&self.axes, self.across);
+        // Blocks end at multiples of `steps` along axis `last`; the axes beyond are walked one by one.
+        let (count, _) = tile(axes, BLOCK);
+        let count = count.max(across.map_or(0, |axis| axis + 1));
+        if self.len < PARALLEL || count == 0 {
+            return loops.run(axes, starts, output);
+        }
+        let (inner, outer) = axes.split_at(count);
+        let last = inner[count - 1];
+        let inside = points(&inner[..count - 1]);
+        let steps = (BLOCK / inside).max(1);
+        let steps = if across == Some(count - 1) { steps.next_multiple_of(SIDE) } else { steps };
+        let steps = steps.min(last.extent);
+        let slices = last.extent.div_ceil(steps);
+        let start = |block: usize| (block / slices * last.extent + (block % slices) * steps) * inside;
+        workers.run(true, |split| {
+            split.for_each_part(output, slices * points(outer), &start, &|block, part: ElementsMut<'_>| {
+                let mut starts = Walk::new(outer, starts, block / slices).positions;
+                let first = block % slices * steps;
+                advance(&mut starts, last.strides, first as isize);
+                let mut axes = Axes::from_slice(inner);
+                axes[count - 1].extent = steps.min(last.extent - first);
+                loops.run(&axes, starts, part);
+            });
         });
-    });
+    }
 }
 
 /// The axis along which some operand is contiguous that is not contiguous along the first.
@@ -152,7 +160,7 @@ impl<const N: usize> Loops<'_, N> {
     /// The same in square tiles along the first axis and the axis `across`.
     fn run_across(&self, axes: &[Axis<N>], across: usize, starts: [isize; N], mut output: ElementsMut<'_>) {
         // The output is one more operand, to know where a tile's rows lie in it.
-        let mut sizes = Vec::with_capacity(axes.len());
+        let mut sizes: SmallVec<[usize; 6]> = SmallVec::new();
         axes.iter().fold(1, |size, axis| {
             sizes.push(size);
             size * axis.extent
@@ -197,7 +205,7 @@ impl<const N: usize> Loops<'_, N> {
     fn sources(&self, axes: &[Axis<N>], len: usize) -> [Source; N] {
         std::array::from_fn(|i| {
             let strides = fuse(operand(axes, i));
-            let buffer = || Buffer::zeros(self.sources[i].dtype(), len);
+            let buffer = || Buffer::new(self.sources[i].dtype(), len);
             let in_rows = self.across.is_some() && axes[0].strides[i] == 1;
             match strides[..] {
                 [] => Source::Direct,

@@ -1,14 +1,16 @@
 //! One prepared piece of work.
 
 use std::fmt;
+use std::sync::Arc;
 
-use tenferro_core::{Tensor, TensorView};
+use tenferro_core::{Layout, Tensor, TensorView};
 
 use crate::engine::Engine;
 use crate::error::Result;
 
 /// An operation with its kernel chosen. Everything that can be decided from what the program was
-/// specialised for is decided when the command is made; [`execute`](Command::execute) only works.
+/// specialised for is decided when the command is made; what follows from the operands' layouts
+/// when it is [bound](Command::bind); [`execute`](Command::execute) only works.
 pub trait Command: fmt::Debug + Send + Sync {
     /// Computes the outputs.
     ///
@@ -18,6 +20,18 @@ pub trait Command: fmt::Debug + Send + Sync {
     /// # Errors
     /// Only what cannot be known before the data is seen.
     fn execute(&self, engine: &mut dyn Engine, inputs: &[TensorView<'_>], outputs: &mut [&mut Tensor]) -> Result<()>;
+
+    /// A command that does the same for operands of these very layouts, where knowing them saves
+    /// work in each run: loops are ordered, strides compared and copies planned here. The runtime
+    /// binds once for each signature that a program is run with. `None`, the default, stands for
+    /// the command itself.
+    ///
+    /// # Errors
+    /// Where the command cannot work on such operands.
+    fn bind(&self, inputs: &[&Layout]) -> Result<Option<Arc<dyn Command>>> {
+        let _ = inputs;
+        Ok(None)
+    }
 
     /// What is computed, for messages and profiles.
     fn name(&self) -> &str;

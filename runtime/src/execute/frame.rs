@@ -1,179 +1,99 @@
-//! One run under way: the slots, and the walk over the steps.
+//! One run under way: the walk over the steps of a binding.
 
+use std::cell::Cell;
 use std::mem;
 
 use smallvec::SmallVec;
-use tenferro_core::program::ValueId;
 use tenferro_core::{Tensor, TensorRead, TensorView};
 
-use super::bind::{Bound, Place, Root};
+use super::bind::{Bound, BoundOutput, BoundStep, BoundWork, Operand, Root};
 use super::outputs::{Output, copied};
+use super::slots::{Slot, Slots, emptied};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::prepare::{Plan, Step, Work};
 
-/// A place for one tensor.
-pub(super) enum Slot<'o> {
-    Empty,
-    Owned(Tensor),
-    /// The caller's, which an output is computed into.
-    Lent(&'o mut Tensor),
-}
-
-/// The slots of a run.
-pub(super) type Slots<'o> = SmallVec<[Slot<'o>; 4]>;
-
-impl Slot<'_> {
-    fn tensor(&self) -> &Tensor {
-        match self {
-            Self::Owned(tensor) => tensor,
-            Self::Lent(tensor) => tensor,
-            Self::Empty => unreachable!("a value is read between its step and its release"),
-        }
-    }
-
-    fn tensor_mut(&mut self) -> &mut Tensor {
-        match self {
-            Self::Owned(tensor) => tensor,
-            Self::Lent(tensor) => tensor,
-            Self::Empty => unreachable!("a slot is filled before its step"),
-        }
-    }
-
-    /// The tensor, if it is the run's own.
-    fn take(&mut self) -> Option<Tensor> {
-        match mem::replace(self, Self::Empty) {
-            Self::Owned(tensor) => Some(tensor),
-            other => {
-                *self = other;
-                None
-            }
-        }
-    }
-}
-
-/// The tensors of the caller that outputs still have to be brought to.
-pub(super) type Rest<'o> = SmallVec<[Option<&'o mut Tensor>; 4]>;
-
-/// The state of a run: `'f` the plan and its binding, `'a` the inputs, `'o` the caller's outputs.
+/// The state of a run: `'f` the binding, `'a` the inputs, `'o` the caller's outputs.
 pub(super) struct Frame<'f, 'a, 'o> {
-    plan: &'f Plan,
     bound: &'f Bound,
     inputs: &'f [TensorRead<'a>],
-    /// References, so that outputs can leave while they are written and inputs stay: a reference
-    /// moves at less cost than a tensor. All are here but within a step.
-    slots: SmallVec<[Option<&'f mut Slot<'o>>; 8]>,
+    /// Those of the binding, and after them one for each tensor of the caller that an output still
+    /// has to be brought to.
+    slots: Slots<'o>,
 }
 
 impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
-    pub fn new(plan: &'f Plan, bound: &'f Bound, inputs: &'f [TensorRead<'a>], slots: &'f mut Slots<'o>) -> Self {
-        Self { plan, bound, inputs, slots: slots.iter_mut().map(Some).collect() }
+    /// A run that makes its outputs.
+    pub fn new(bound: &'f Bound, inputs: &'f [TensorRead<'a>]) -> Self {
+        Self { bound, inputs, slots: Slots::new(bound.slots.len()) }
     }
 
-    fn slot(&self, slot: usize) -> &Slot<'o> {
-        self.slots[slot].as_deref().unwrap_or(&Slot::Empty)
-    }
-
-    fn take(&mut self, slot: usize) -> Option<Tensor> {
-        self.slots[slot].as_mut()?.take()
-    }
-
-    /// Lends tensors of the caller to the slots that end as outputs, and returns those that
-    /// cannot be lent.
-    pub fn lend(&mut self, outputs: &'o mut [&mut Tensor]) -> Rest<'o> {
-        let mut rest = Rest::new();
-        for (&value, tensor) in self.plan.outputs.iter().zip(outputs) {
-            let place = self.bound.place(value);
-            let free = match place.root {
-                Root::Slot(slot) if !place.is_view && writable(tensor) => self.slots[slot].as_mut(),
-                _ => None,
+    /// A run that writes to the caller's tensors. Those that can be are lent to the slots that end
+    /// as outputs.
+    pub fn into(bound: &'f Bound, inputs: &'f [TensorRead<'a>], outputs: &'o mut [&mut Tensor]) -> Self {
+        let count = bound.slots.len();
+        let mut slots = Slots::new(count + outputs.len());
+        for (i, (output, tensor)) in bound.outputs.iter().zip(outputs).enumerate() {
+            let at = match output.value.root() {
+                Root::Slot(slot) if !output.value.is_view() && writable(tensor) => slot as usize,
+                _ => count + i,
             };
-            match free {
-                Some(slot) if matches!(**slot, Slot::Empty) => {
-                    **slot = Slot::Lent(tensor);
-                    rest.push(None);
-                }
-                _ => rest.push(Some(tensor)),
-            }
+            // One value may be several outputs, but is computed once.
+            let at = if matches!(slots[at], Slot::Empty) { at } else { count + i };
+            slots[at] = Slot::Lent(tensor);
         }
-        rest
+        Self { bound, inputs, slots }
     }
 
+    /// Runs all steps. After an error everything is as before the run, but for the contents of
+    /// tensors lent.
     pub fn execute(&mut self, engines: &mut [&mut dyn Engine]) -> Result<()> {
-        for step in &self.plan.steps {
-            let needed = match step.work {
-                Work::Command(_) => true,
-                Work::Compact(value) => self.bound.place(value).root == Root::Slot(step.outputs[0] as usize),
-            };
-            if needed {
-                self.step(&mut *engines[step.engine], step)?;
+        for step in &self.bound.steps {
+            let engine = &mut *engines[step.engine];
+            if let Err(error) = self.step(engine, step) {
+                self.recycle(engines);
+                return Err(error);
             }
             for &slot in &step.release {
-                if let Some(tensor) = self.take(slot as usize) {
-                    engines[self.plan.slots[slot as usize].engine].recycle(tensor);
-                }
+                self.release(engines, slot as usize);
             }
         }
         Ok(())
     }
 
-    fn step(&mut self, engine: &mut dyn Engine, step: &Step) -> Result<()> {
-        let mut taken: SmallVec<[&'f mut Slot<'o>; 2]> = SmallVec::new();
+    fn step(&mut self, engine: &mut dyn Engine, step: &BoundStep) -> Result<()> {
         for &slot in &step.outputs {
             let slot = slot as usize;
-            if let Some(free) = self.slots[slot].take() {
-                if matches!(free, Slot::Empty) {
-                    let dtype = self.plan.slots[slot].meta.dtype;
-                    *free = Slot::Owned(engine.allocate(dtype, &self.bound.shapes[slot])?);
-                }
-                taken.push(free);
+            if matches!(self.slots[slot], Slot::Empty) {
+                let kind = &self.bound.slots[slot];
+                self.slots[slot] = Slot::Owned(engine.allocate(kind.dtype, &kind.shape)?);
             }
         }
-        self.work(engine, step, taken.iter_mut().map(|slot| slot.tensor_mut()).collect())?;
+        let operands = Operands { bound: self.bound, inputs: self.inputs, before: &[], after: &[] };
+        if let [slot] = step.outputs[..] {
+            let (before, rest) = self.slots.split_at_mut(slot as usize);
+            let (output, after) = rest.split_at_mut(1);
+            let operands = Operands { before, after, ..operands };
+            return operands.work(engine, step, &mut [output[0].tensor_mut()]);
+        }
+        let take = |&slot: &u32| mem::take(&mut self.slots[slot as usize]);
+        let mut taken: SmallVec<[Slot<'o>; 4]> = step.outputs.iter().map(take).collect();
+        let mut outputs: SmallVec<[&mut Tensor; 4]> = taken.iter_mut().map(Slot::tensor_mut).collect();
+        let worked = Operands { before: &self.slots, ..operands }.work(engine, step, &mut outputs);
+        drop(outputs);
         for (&slot, filled) in step.outputs.iter().zip(taken) {
-            self.slots[slot as usize] = Some(filled);
+            self.slots[slot as usize] = filled;
         }
-        Ok(())
-    }
-
-    fn work(&self, engine: &mut dyn Engine, step: &Step, mut outputs: SmallVec<[&mut Tensor; 2]>) -> Result<()> {
-        match &step.work {
-            Work::Command(command) => {
-                let mut inputs: SmallVec<[TensorView<'_>; 3]> = SmallVec::new();
-                for &input in &step.inputs {
-                    inputs.push(self.view(input));
-                }
-                command.execute(engine, &inputs, &mut outputs)
-            }
-            Work::Compact(_) => engine.copy(&self.view(step.inputs[0]), outputs[0]),
-        }
-    }
-
-    #[inline]
-    fn view(&self, value: ValueId) -> TensorView<'_> {
-        let place = self.bound.place(value);
-        match place.root {
-            Root::Input(i) => self.input_view(i, place),
-            Root::Scalar(i) => place.view_of(self.bound.scalars[i].view()),
-            Root::Slot(i) => place.view_of(self.slot(i).tensor().view()),
-        }
-    }
-
-    #[inline]
-    fn input_view(&self, input: usize, place: &Place) -> TensorView<'a> {
-        place.view_of(self.inputs[input].view())
+        worked
     }
 
     /// The outputs of [`run`](super::run).
     pub fn outputs(mut self, engines: &mut [&mut dyn Engine]) -> Result<Vec<Output<'a>>> {
-        let values = &self.plan.outputs;
-        let mut outputs = Vec::with_capacity(values.len());
-        for (i, &value) in values.iter().enumerate() {
-            let place = self.bound.place(value);
-            outputs.push(match (place.root, self.whole(i, place)?) {
+        let mut outputs = Vec::with_capacity(self.bound.outputs.len());
+        for output in &self.bound.outputs {
+            outputs.push(match (output.value.root(), self.whole(output)?) {
                 (_, Some(tensor)) => Output::Owned(tensor),
-                (Root::Input(input), None) => Output::Borrowed(self.input_view(input, place)),
-                (_, None) => Output::Owned(copied(self.engine(engines, place.root), &self.view(value))?),
+                (Root::Input(input), None) => Output::Borrowed(self.borrowed(input as usize, output)?),
+                (root, None) => Output::Owned(copied(self.engine(engines, root), &self.value(output))?),
             });
         }
         self.recycle(engines);
@@ -181,59 +101,128 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
     }
 
     /// Brings to the caller's tensors what was not computed in them.
-    pub fn deliver(mut self, engines: &mut [&mut dyn Engine], rest: Rest<'o>) -> Result<()> {
-        for (i, tensor) in rest.into_iter().enumerate() {
-            let Some(tensor) = tensor else { continue };
-            let value = self.plan.outputs[i];
-            let place = self.bound.place(value);
-            if let (Root::Slot(_), Some(whole)) = (place.root, self.whole(i, place)?) {
-                self.engine(engines, place.root).recycle(mem::replace(tensor, whole));
+    pub fn deliver(mut self, engines: &mut [&mut dyn Engine]) -> Result<()> {
+        let count = self.bound.slots.len();
+        for (i, output) in self.bound.outputs.iter().enumerate() {
+            let Slot::Lent(tensor) = mem::take(&mut self.slots[count + i]) else { continue };
+            let root = output.value.root();
+            if let (Root::Slot(_), Some(whole)) = (root, self.whole(output)?) {
+                self.engine(engines, root).recycle(mem::replace(tensor, whole));
             } else if writable(tensor) {
-                self.engine(engines, place.root).copy(&self.view(value), tensor)?;
+                self.engine(engines, root).copy(&self.value(output), tensor)?;
             } else {
-                *tensor = copied(self.engine(engines, place.root), &self.view(value))?;
+                *tensor = copied(self.engine(engines, root), &self.value(output))?;
             }
         }
         self.recycle(engines);
         Ok(())
     }
 
-    /// Output `i` without a copy: a scalar, or all of a slot. The last to need a slot takes it,
+    /// An output without a copy: a scalar, or all of a slot. The last to need a slot takes it,
     /// those before share it.
-    fn whole(&mut self, i: usize, place: &Place) -> Result<Option<Tensor>> {
-        let slot = match place.root {
-            Root::Scalar(scalar) if !place.is_view => return Ok(Some(self.bound.scalars[scalar].clone())),
-            Root::Slot(slot) => slot,
-            Root::Input(_) | Root::Scalar(_) => return Ok(None),
+    fn whole(&mut self, output: &BoundOutput) -> Result<Option<Tensor>> {
+        let slot = match output.value.root() {
+            Root::Scalar(scalar) if !output.value.is_view() => {
+                return Ok(Some(self.bound.scalars[scalar as usize].clone()));
+            }
+            Root::Slot(slot) if output.is_whole => &mut self.slots[slot as usize],
+            _ => return Ok(None),
         };
-        let Slot::Owned(tensor) = self.slot(slot) else { return Ok(None) };
-        if !place.layout.is_contiguous() || place.layout.len() != tensor.len() {
-            return Ok(None);
-        }
-        let later = &self.plan.outputs[i + 1..];
-        let needed = later.iter().any(|&value| self.bound.place(value).root == place.root);
-        let whole = if needed { Some(tensor.clone()) } else { self.take(slot) };
+        let whole = match slot {
+            Slot::Owned(tensor) if !output.is_last => Some(tensor.clone()),
+            slot => slot.take(),
+        };
         Ok(match whole {
-            Some(tensor) if place.is_view => Some(tensor.reshape(place.layout.shape())?),
+            Some(tensor) if output.value.is_view() => Some(tensor.reshape(output.layout.shape())?),
             whole => whole,
         })
+    }
+
+    /// An output that is a view of an input.
+    fn borrowed(&self, input: usize, output: &BoundOutput) -> Result<TensorView<'a>> {
+        let view = self.inputs[input].view();
+        Ok(if output.value.is_view() { view.with_layout(output.layout.clone())? } else { view })
+    }
+
+    fn value(&self, output: &'f BoundOutput) -> TensorView<'_> {
+        let operands = Operands { bound: self.bound, inputs: self.inputs, before: &self.slots, after: &[] };
+        operands.view(&output.value)
     }
 
     /// The engine whose memory holds a root; the first one copies what no engine made.
     fn engine<'e>(&self, engines: &'e mut [&mut dyn Engine], root: Root) -> &'e mut dyn Engine {
         let engine = match root {
-            Root::Slot(slot) => self.plan.slots[slot].engine,
+            Root::Slot(slot) => self.bound.slots[slot as usize].engine,
             Root::Input(_) | Root::Scalar(_) => 0,
         };
         &mut *engines[engine]
     }
 
-    fn recycle(mut self, engines: &mut [&mut dyn Engine]) {
-        for (slot, spec) in self.plan.slots.iter().enumerate() {
-            if let Some(tensor) = self.take(slot) {
-                engines[spec.engine].recycle(tensor);
+    fn release(&mut self, engines: &mut [&mut dyn Engine], slot: usize) {
+        if let Some(tensor) = self.slots[slot].take() {
+            engines[self.bound.slots[slot].engine].recycle(tensor);
+        }
+    }
+
+    fn recycle(&mut self, engines: &mut [&mut dyn Engine]) {
+        for slot in 0..self.bound.slots.len() {
+            self.release(engines, slot);
+        }
+    }
+}
+
+/// What the operands of a step are found in: slots that it writes are elsewhere meanwhile.
+struct Operands<'v, 'a, 'o> {
+    bound: &'v Bound,
+    inputs: &'v [TensorRead<'a>],
+    /// The slots up to the one written, or all where several are,
+    before: &'v [Slot<'o>],
+    /// and those after it.
+    after: &'v [Slot<'o>],
+}
+
+thread_local! {
+    /// The memory of the operands of a step that has many.
+    static VIEWS: Cell<Vec<TensorView<'static>>> = const { Cell::new(Vec::new()) };
+}
+
+impl<'v> Operands<'v, '_, '_> {
+    #[inline]
+    fn work(&self, engine: &mut dyn Engine, step: &'v BoundStep, outputs: &mut [&mut Tensor]) -> Result<()> {
+        let command = match &step.work {
+            BoundWork::Command(command) => &**command,
+            BoundWork::Copy => return engine.copy(&self.view(&step.inputs[0]), outputs[0]),
+        };
+        match &step.inputs[..] {
+            [a] => command.execute(engine, &[self.view(a)], outputs),
+            [a, b] => command.execute(engine, &[self.view(a), self.view(b)], outputs),
+            [a, b, c] => command.execute(engine, &[self.view(a), self.view(b), self.view(c)], outputs),
+            many => {
+                let mut views: Vec<TensorView<'v>> = VIEWS.try_with(Cell::take).unwrap_or_default();
+                views.extend(many.iter().map(|operand| self.view(operand)));
+                let worked = command.execute(engine, &views, outputs);
+                let views = emptied(views);
+                let _ = VIEWS.try_with(|memory| memory.set(views));
+                worked
             }
         }
+    }
+
+    #[inline]
+    fn view(&self, operand: &'v Operand) -> TensorView<'v> {
+        let root = match operand.root() {
+            Root::Input(i) => self.inputs[i as usize].view(),
+            Root::Scalar(i) => self.bound.scalars[i as usize].view(),
+            Root::Slot(slot) => {
+                let slot = slot as usize;
+                let slot = match self.before.get(slot) {
+                    Some(slot) => slot,
+                    None => &self.after[slot - self.before.len() - 1],
+                };
+                slot.tensor().view()
+            }
+        };
+        operand.of(root)
     }
 }
 

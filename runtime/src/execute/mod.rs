@@ -5,8 +5,7 @@ mod command;
 mod frame;
 mod inputs;
 mod outputs;
-
-use std::sync::Arc;
+mod slots;
 
 use smallvec::SmallVec;
 use tenferro_core::program::SizeNames;
@@ -16,8 +15,8 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::prepare::{LayoutClass, Prepared, Signature, Specialization};
 use crate::runtime::Runtime;
-use bind::Bound;
-use frame::{Frame, Slot, Slots};
+use bind::{Binding, Bound};
+use frame::Frame;
 
 pub(crate) use bind::Bindings;
 pub(crate) use inputs::{InputMeta, bind_sizes};
@@ -33,8 +32,7 @@ pub(crate) fn run<'a>(
     inputs: &[TensorRead<'a>],
 ) -> Result<Vec<Output<'a>>> {
     let bound = admit(runtime, call, engines, prepared, inputs)?;
-    let mut slots = slots(prepared);
-    let mut frame = Frame::new(&prepared.shared.plan, &bound, inputs, &mut slots);
+    let mut frame = Frame::new(&bound, inputs);
     frame.execute(engines)?;
     frame.outputs(engines)
 }
@@ -49,25 +47,19 @@ pub(crate) fn run_into(
 ) -> Result<()> {
     let bound = admit(runtime, call, engines, prepared, inputs)?;
     check_outputs(call, prepared, &bound, outputs)?;
-    let mut slots = slots(prepared);
-    let mut frame = Frame::new(&prepared.shared.plan, &bound, inputs, &mut slots);
-    let rest = frame.lend(outputs);
+    let mut frame = Frame::into(&bound, inputs, outputs);
     frame.execute(engines)?;
-    frame.deliver(engines, rest)
-}
-
-fn slots<'o>(prepared: &Prepared) -> Slots<'o> {
-    prepared.shared.plan.slots.iter().map(|_| Slot::Empty).collect()
+    frame.deliver(engines)
 }
 
 /// Checks everything that a run rests on, and finds or makes the binding for these inputs.
-fn admit(
+fn admit<'p>(
     runtime: &Runtime,
     call: &'static str,
     engines: &mut [&mut dyn Engine],
-    prepared: &Prepared,
+    prepared: &'p Prepared,
     inputs: &[TensorRead<'_>],
-) -> Result<Arc<Bound>> {
+) -> Result<Binding<'p>> {
     if prepared.shared.runtime != runtime.id() {
         return Err(Error::ForeignRuntime { call });
     }
@@ -76,14 +68,12 @@ fn admit(
         return Err(Error::StaleEpoch { call, prepared: epoch, current });
     }
     check_engines(call, engines, prepared)?;
-    let metas: SmallVec<[InputMeta<'_>; 8]> = inputs.iter().map(InputMeta::of).collect();
     let bindings = &prepared.shared.bindings;
-    if let Some(bound) = bindings.find(&metas) {
+    if let Some(bound) = bindings.find(inputs) {
         return Ok(bound);
     }
-    let bound = Arc::new(bind(call, prepared, &metas)?);
-    bindings.keep(Arc::clone(&bound));
-    Ok(bound)
+    let metas: SmallVec<[InputMeta<'_>; 8]> = inputs.iter().map(InputMeta::of).collect();
+    Ok(bindings.keep(bind(call, prepared, &metas)?))
 }
 
 fn check_engines(call: &'static str, engines: &[&mut dyn Engine], prepared: &Prepared) -> Result<()> {
@@ -123,14 +113,14 @@ fn check_outputs(call: &'static str, prepared: &Prepared, bound: &Bound, outputs
         let message = format!("the program has {wanted} outputs, but {} tensors were passed", outputs.len());
         return Err(Error::Argument { call, argument: "outputs", message });
     }
-    for (i, (output, given)) in program.outputs().iter().zip(outputs).enumerate() {
+    for (i, (output, given)) in bound.outputs.iter().zip(outputs).enumerate() {
         let meta = program.output_meta(i);
-        let shape = bound.place(output.value).layout.shape();
+        let shape = output.layout.shape();
         if given.dtype() != meta.dtype || given.shape() != shape {
             let declared = SizeNames(program.sizes()).meta(meta);
             return Err(Error::Output {
                 call,
-                output: match &output.name {
+                output: match &program.outputs()[i].name {
                     Some(name) => format!("`{name}` of {}", program.name()),
                     None => format!("{i} of {}", program.name()),
                 },
