@@ -112,6 +112,14 @@ impl Score {
     }
 }
 
+/// Out of line: inlined, the powers would be computed where they are not wanted.
+#[cold]
+#[inline(never)]
+fn weighted(step: StepCost, flops: f64, size: f64) -> f64 {
+    let whole = flops + size;
+    step.flops.powf(flops / whole) * step.result.powf(2.0 * size / whole)
+}
+
 impl Objective {
     /// The share of a step in a sum that is small where the objective is: searches compare such sums locally. The
     /// square lets the largest results rule.
@@ -121,12 +129,17 @@ impl Objective {
             Objective::Time => step.time(),
             Objective::Flops => step.flops,
             Objective::Size => step.result * step.result,
-            Objective::Weighted { flops, size } => {
-                let whole = f64::from(flops) + f64::from(size);
-                step.flops.powf(f64::from(flops) / whole) * step.result.powf(2.0 * f64::from(size) / whole)
-            }
+            Objective::Weighted { flops, size } => weighted(step, flops.into(), size.into()),
         };
         share.min(f64::MAX)
+    }
+
+    /// What a search makes small first.
+    pub(crate) fn guide(self) -> Self {
+        match self {
+            Objective::Time => Objective::Flops,
+            other => other,
+        }
     }
 
     /// The score of a plan from its shares, flops and largest result.

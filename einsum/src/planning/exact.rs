@@ -39,6 +39,8 @@ impl Exact {
     /// No result but the whole may be larger than `limit`.
     pub fn search(&mut self, tensors: usize, edges: &[Edge], objective: Objective, bound: f64, limit: f64) -> bool {
         let full: Set = (1 << tensors) - 1;
+        // Sizes come out of divisions.
+        let limit = limit * (1.0 + 1e-9);
         let large = edges.iter().fold(1.0, |product: f64, edge| product * edge.extent) > LARGE;
         self.prepare(tensors, edges, large);
         for set in 1..=full {
@@ -115,9 +117,7 @@ impl Exact {
                 self.sizes[set] = (self.touching[set] - self.inside[set]).exp2().min(f64::MAX);
             } else {
                 self.inside[set] = self.inside[set].recip();
-                // A size is a whole number, which the division may miss by a rounding.
-                let size = self.touching[set] * self.inside[set];
-                self.sizes[set] = if size < 1e15 { size.round() } else { size };
+                self.sizes[set] = self.touching[set] * self.inside[set];
             }
         }
     }

@@ -88,6 +88,11 @@ impl Frame {
         frame
     }
 
+    /// The same frame with another objective.
+    pub fn with_objective(&self, objective: Objective) -> Self {
+        Self { objective, ..self.clone() }
+    }
+
     /// The columns of the output.
     pub fn output(&self) -> &[u64] {
         &self.output

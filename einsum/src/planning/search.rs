@@ -84,15 +84,27 @@ fn attempt(
         }
     }
     let mut best = best.unwrap_or_else(|| Rooted::new(frame, &greedy::pairs(network)));
-    subtree::improve(frame, &mut best, effort.passes, f64::INFINITY);
     let mut tree = best.clone();
-    for _ in 0..effort.rounds {
-        anneal(frame, &mut tree, effort.schedule, random, watch);
+    // Where the goal is time, flops lead: their landscape is smoother, and what is good is good in both. Only the last
+    // round is about time itself.
+    let rough = frame.with_objective(goal.objective.guide());
+    if rough.objective != frame.objective && effort.rounds > 0 {
+        tree.measure(&rough);
+    }
+    for round in 0..effort.rounds {
+        subtree::improve(&rough, &mut tree, effort.passes, f64::INFINITY);
+        let schedule = if round == 0 { effort.schedule } else { effort.schedule.cooler() };
+        anneal(&rough, &mut tree, schedule, random, watch);
         if watch.is_cancelled() {
             break;
         }
-        subtree::improve(frame, &mut tree, effort.passes, f64::INFINITY);
     }
+    if rough.objective != frame.objective && effort.rounds > 0 {
+        subtree::improve(&rough, &mut tree, effort.passes, f64::INFINITY);
+        tree.measure(frame);
+        anneal(frame, &mut tree, effort.schedule.cold(), random, watch);
+    }
+    subtree::improve(frame, &mut tree, effort.passes, f64::INFINITY);
     if tree.score(frame, 1.0).better_than(best.score(frame, 1.0)) {
         best = tree;
     }
