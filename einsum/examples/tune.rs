@@ -18,7 +18,8 @@ fn main() {
     };
     let goal = match std::env::var("GOAL").as_deref() { Ok("flops") => Goal { objective: Objective::Flops, ..Goal::DEFAULT }, _ => Goal::DEFAULT };
     let threads = std::env::var("THREADS").ok().and_then(|v| v.parse().ok()).unwrap_or(1);
-    for ((name, n), best) in all.iter().zip(best) {
+    let only = std::env::var("ONLY").unwrap_or_default();
+    for ((name, n), best) in all.iter().zip(best).filter(|((n, _), _)| only.split(",").any(|o| n.contains(o))) {
         let shapes = n.shapes();
         let shapes: Vec<&[usize]> = shapes.iter().map(Vec::as_slice).collect();
         let op = n.op(plan.clone(), goal);

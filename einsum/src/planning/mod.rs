@@ -15,6 +15,7 @@ pub(crate) mod path;
 mod random_greedy;
 mod rng;
 mod search;
+mod simplify;
 mod slicing;
 mod subtree;
 mod tries;

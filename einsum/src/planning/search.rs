@@ -7,10 +7,11 @@ use std::num::NonZero;
 use super::anneal::{Schedule, anneal};
 use super::frame::{Columns, Frame, Rooted};
 use super::rng::Random;
+use super::simplify::Simplified;
 use super::tries::{Found, Search, Watch, best_of};
 use super::{Pair, greedy, random_greedy, slicing, subtree};
 use crate::cost::Network;
-use crate::objective::Goal;
+use crate::objective::{Goal, Score};
 
 /// How much of everything a search does.
 #[derive(Clone, Copy)]
@@ -47,68 +48,95 @@ const LONG: u64 = 20_000;
 
 pub(super) fn run(network: &Network, goal: &Goal, seed: u64, effort: Effort, search: &Search<'_>) -> Found {
     let columns = if goal.memory_limit.is_some() { Columns::Single } else { Columns::Merged };
-    let frame = Frame::new(network, goal.objective, columns);
+    let simplified = Simplified::new(network);
+    let task = Task {
+        network,
+        goal,
+        effort,
+        whole: Frame::new(network, goal.objective, columns),
+        core: Frame::new(&simplified.network, goal.objective.guide(), Columns::Merged),
+        simplified,
+    };
     let steps = network.tensors.len() as u64;
     let Effort { starts, rounds, schedule, .. } = effort;
     let each = u64::from(starts) * 20
         + u64::from(effort.passes) * 100
         + u64::from(rounds) * u64::from(schedule.temperatures) * u64::from(schedule.sweeps);
     let is_long = steps * each * u64::from(effort.tries.get()) > LONG;
-    best_of(effort.tries, search, is_long, |index, watch| {
-        let mut random = Random::new(seed, index);
-        attempt(network, &frame, goal, effort, index, &mut random, watch)
-    })
+    best_of(effort.tries, search, is_long, |index, watch| task.attempt(index, &mut Random::new(seed, index), watch))
 }
 
-fn attempt(
-    network: &Network,
-    frame: &Frame,
-    goal: &Goal,
+/// What all tries of a search have in common.
+struct Task<'a> {
+    network: &'a Network,
+    goal: &'a Goal,
     effort: Effort,
-    index: u32,
-    random: &mut Random,
-    watch: &Watch<'_>,
-) -> Found {
-    let mut best: Option<Rooted> = None;
-    for start in 0..effort.starts.max(1) {
-        if best.is_some() && watch.is_cancelled() {
-            break;
-        }
-        let pairs = match index == 0 && start == 0 {
-            true => greedy::pairs(network),
-            false => random_greedy::pairs(network, random),
+    /// The network as it is, with the objective of the goal.
+    whole: Frame,
+    /// What is left of it after simplification, with the objective that guides.
+    core: Frame,
+    simplified: Simplified,
+}
+
+impl Task<'_> {
+    /// One try. Where the goal is time, flops lead first: their landscape is smoother, and what is good is good in
+    /// both.
+    fn attempt(&self, index: u32, random: &mut Random, watch: &Watch<'_>) -> Found {
+        let effort = self.effort;
+        let mut best: Option<(Score, Rooted)> = None;
+        let mut keep = |tree: &Rooted| {
+            let score = tree.score(&self.whole, 1.0);
+            match &mut best {
+                Some((least, _)) if !score.better_than(*least) => {}
+                Some((least, best)) => {
+                    *least = score;
+                    best.copy_from(tree);
+                }
+                None => best = Some((score, tree.clone())),
+            }
         };
-        let tree = Rooted::new(frame, &pairs);
-        if best.as_ref().is_none_or(|best| tree.score(frame, 1.0).better_than(best.score(frame, 1.0))) {
-            best = Some(tree);
+        if index == 0 {
+            // No worse than the plain rule.
+            let mut tree = Rooted::new(&self.whole, &greedy::pairs(self.network));
+            subtree::improve(&self.whole, &mut tree, effort.passes, f64::INFINITY);
+            keep(&tree);
         }
-    }
-    let mut best = best.unwrap_or_else(|| Rooted::new(frame, &greedy::pairs(network)));
-    let mut tree = best.clone();
-    // Where the goal is time, flops lead: their landscape is smoother, and what is good is good in both. Only the last
-    // round is about time itself.
-    let rough = frame.with_objective(goal.objective.guide());
-    if rough.objective != frame.objective && effort.rounds > 0 {
-        tree.measure(&rough);
-    }
-    for round in 0..effort.rounds {
-        subtree::improve(&rough, &mut tree, effort.passes, f64::INFINITY);
-        let schedule = if round == 0 { effort.schedule } else { effort.schedule.cooler() };
-        anneal(&rough, &mut tree, schedule, random, watch);
-        if watch.is_cancelled() {
-            break;
+        let mut tree = self.start(random, watch);
+        for round in 0..effort.rounds {
+            subtree::improve(&self.core, &mut tree, effort.passes, f64::INFINITY);
+            let schedule = if round == 0 { effort.schedule } else { effort.schedule.cooler() };
+            anneal(&self.core, &mut tree, schedule, random, watch);
+            if watch.is_cancelled() {
+                break;
+            }
         }
+        subtree::improve(&self.core, &mut tree, effort.passes, f64::INFINITY);
+        let mut tree = Rooted::new(&self.whole, &self.simplified.expand(&tree.pairs()));
+        if effort.rounds > 0 {
+            anneal(&self.whole, &mut tree, effort.schedule.cold(), random, watch);
+        }
+        subtree::improve(&self.whole, &mut tree, effort.passes, f64::INFINITY);
+        keep(&tree);
+        let tree = best.map_or(tree, |(_, best)| best);
+        finish(&self.whole, tree, self.goal, effort.passes)
     }
-    if rough.objective != frame.objective && effort.rounds > 0 {
-        subtree::improve(&rough, &mut tree, effort.passes, f64::INFINITY);
-        tree.measure(frame);
-        anneal(frame, &mut tree, effort.schedule.cold(), random, watch);
+
+    /// The best of some randomised orders.
+    fn start(&self, random: &mut Random, watch: &Watch<'_>) -> Rooted {
+        let network = &self.simplified.network;
+        let mut order = || Rooted::new(&self.core, &random_greedy::pairs(network, random));
+        let mut best = order();
+        for _ in 1..self.effort.starts {
+            if watch.is_cancelled() {
+                break;
+            }
+            let tree = order();
+            if tree.score(&self.core, 1.0).better_than(best.score(&self.core, 1.0)) {
+                best = tree;
+            }
+        }
+        best
     }
-    subtree::improve(frame, &mut tree, effort.passes, f64::INFINITY);
-    if tree.score(frame, 1.0).better_than(best.score(frame, 1.0)) {
-        best = tree;
-    }
-    finish(frame, best, goal, effort.passes)
 }
 
 /// The plan of a tree, sliced where the goal has a limit.
