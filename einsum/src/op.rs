@@ -12,7 +12,8 @@ use tenferro_core::shape::SymDim;
 use tenferro_core::{DType, DTypeSet, Error, Result};
 
 use crate::notation::{EinsumNotation, NotationError, SizeRule, bind_concrete, bind_symbolic};
-use crate::planning::EinsumOptimize;
+use crate::objective::{Goal, Objective};
+use crate::planning::{EinsumOptimize, Search};
 use crate::subscripts::{Letter, Subscripts, write_subscripts};
 use crate::tree::ContractionTree;
 
@@ -33,6 +34,8 @@ pub struct EinsumOp {
     pub stretch: Cow<'static, [(u32, u32)]>,
     /// How the order of contraction is found.
     pub plan: EinsumOptimize,
+    /// What the plan is to reach.
+    pub goal: Goal,
 }
 
 impl EinsumOp {
@@ -65,6 +68,7 @@ impl EinsumOp {
             return refuse("stretch", format!("marks axis {axis} of operand {operand}, which does not exist"));
         }
         plan.check(inputs.len())?;
+        check_slices(&plan, |label| inputs.iter().any(|labels| labels.contains(&label)))?;
         Ok(Self::canonical(inputs, output, stretch.to_vec(), plan))
     }
 
@@ -118,11 +122,21 @@ impl EinsumOp {
     /// A plan that does not fit the number of operands.
     pub fn with_plan(mut self, plan: EinsumOptimize) -> Result<Self> {
         plan.check(self.inputs.len())?;
+        check_slices(&plan, |label| self.inputs.iter().any(|labels| labels.contains(&label)))?;
         self.plan = plan;
         Ok(self)
     }
 
-    /// Numbers the labels and drops marks of axes whose label is stretched everywhere: its extent is 1.
+    /// The same einsum with another goal for its plan.
+    ///
+    /// # Errors
+    /// A memory limit of 0, or weights that are all 0.
+    pub fn with_goal(self, goal: Goal) -> Result<Self> {
+        goal.check()?;
+        Ok(Self { goal, ..self })
+    }
+
+    /// Numbers the labels, those of a sliced plan too, and drops marks of axes whose label is stretched everywhere: its extent is 1.
     pub(crate) fn canonical(
         inputs: Vec<Vec<u32>>,
         output: Vec<u32>,
@@ -142,6 +156,16 @@ impl EinsumOp {
             .collect();
         let output: Vec<u32> = output.iter().filter_map(|label| numbers.get(label).copied()).collect();
 
+        let plan = match plan {
+            EinsumOptimize::Tree { pairs, slices } => {
+                let mut slices: Vec<u32> = slices.iter().filter_map(|label| numbers.get(label).copied()).collect();
+                slices.sort_unstable();
+                slices.dedup();
+                EinsumOptimize::Tree { pairs, slices: slices.into() }
+            }
+            plan => plan,
+        };
+
         stretch.sort_unstable();
         stretch.dedup();
         let mut whole = vec![false; numbers.len()];
@@ -151,7 +175,7 @@ impl EinsumOp {
             }
         }
         stretch.retain(|&(operand, axis)| whole[inputs[operand as usize][axis as usize] as usize]);
-        Self { inputs: inputs.into(), output: output.into(), stretch: stretch.into(), plan }
+        Self { inputs: inputs.into(), output: output.into(), stretch: stretch.into(), plan, goal: Goal::DEFAULT }
     }
 
     /// Whether this axis of extent 1 stretches to its label's extent.
@@ -205,7 +229,15 @@ impl EinsumOp {
     /// # Errors
     /// As [`extents`](Self::extents).
     pub fn tree(&self, shapes: &[&[usize]]) -> Result<ContractionTree> {
-        Ok(ContractionTree::new(self, self.extents(shapes)?))
+        self.tree_with(shapes, &Search::default())
+    }
+
+    /// As [`tree`](Self::tree), with a say in how a long search is run.
+    ///
+    /// # Errors
+    /// As [`extents`](Self::extents).
+    pub fn tree_with(&self, shapes: &[&[usize]], search: &Search<'_>) -> Result<ContractionTree> {
+        Ok(ContractionTree::new(self, self.extents(shapes)?, search))
     }
 
     /// Checks what [`EinsumOp::new`] makes true and a hand-written table may not.
@@ -228,7 +260,9 @@ impl EinsumOp {
         if !self.stretch.is_sorted() || !self.stretch.iter().all(on_axis) {
             return refuse("stretch", "is not a sorted list of axes that exist");
         }
-        self.plan.check(self.inputs.len())
+        self.plan.check(self.inputs.len())?;
+        check_slices(&self.plan, |label| (label as usize) < count)?;
+        self.goal.check()
     }
 
     fn common_dtype(&self, ctx: &ShapeContext<'_>) -> Result<DType> {
@@ -270,6 +304,17 @@ impl EinsumOp {
             }
         }
         Ok(())
+    }
+}
+
+/// The sliced labels of a plan must be labels of the equation.
+fn check_slices(plan: &EinsumOptimize, exists: impl Fn(u32) -> bool) -> Result<()> {
+    let EinsumOptimize::Tree { slices, .. } = plan else { return Ok(()) };
+    match slices.iter().enumerate().find(|&(place, &label)| !exists(label) || slices[..place].contains(&label)) {
+        None => Ok(()),
+        Some((_, label)) => {
+            Err(Error::argument("einsum", "slices", format!("has label {label}, which is on no operand or sliced twice")))
+        }
     }
 }
 
@@ -345,15 +390,19 @@ impl ExtensionOp for EinsumOp {
 }
 
 impl fmt::Display for EinsumOp {
-    /// `"ij,jk->ik"`, with `#` on stretched axes, and the plan if one is asked for.
+    /// `"ij,jk->ik"`, with `#` on stretched axes, and the plan and goal where they are asked for.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("\"")?;
         let inputs = self.inputs.iter().map(|labels| &**labels);
         write_subscripts(f, inputs, &self.output, |operand, axis| self.stretches(operand, axis))?;
         f.write_str("\"")?;
-        match &self.plan {
-            EinsumOptimize::Auto => Ok(()),
-            plan => write!(f, ", {plan}"),
+        if self.plan != EinsumOptimize::Auto {
+            write!(f, ", {}", self.plan)?;
         }
+        let Goal { objective, memory_limit } = self.goal;
+        if objective != Objective::Time {
+            write!(f, ", objective = {objective}")?;
+        }
+        memory_limit.map_or(Ok(()), |limit| write!(f, ", memory_limit = {limit}"))
     }
 }

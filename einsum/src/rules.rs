@@ -160,7 +160,7 @@ fn backward(op: &EinsumOp, active: usize, output: Vec<u32>, seeded: bool) -> Ein
         Some(pairs) => EinsumOptimize::Path(path::to_positions(&path::rerooted(&pairs, count, active), count).into()),
         None => op.plan.clone(),
     };
-    EinsumOp::canonical(inputs, output, stretch, plan)
+    EinsumOp { goal: op.goal, ..EinsumOp::canonical(inputs, output, stretch, plan) }
 }
 
 /// Makes axis `i` of `value` axis `axes[i]` of a value of this shape, repeating it along the axes that are missing.
