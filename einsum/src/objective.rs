@@ -52,7 +52,11 @@ impl Goal {
         Self { memory_limit: Some((bytes / dtype.size() as u64).max(1)), ..self }
     }
 
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Refuses what no plan can be made for.
+    ///
+    /// # Errors
+    /// A memory limit of 0, or weights that are all 0.
+    pub fn check(&self) -> Result<()> {
         if self.memory_limit == Some(0) {
             return Err(Error::argument("einsum", "memory_limit", "is 0, but a result has at least one element"));
         }

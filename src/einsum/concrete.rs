@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::equation::{Equation, Source};
 use crate::dtype::ScalarValue;
-use crate::einsum::{EinsumOp, EinsumOptimize};
+use crate::einsum::{EinsumOp, EinsumOptimize, Goal};
 use crate::program::{ProgramBuilder, SemanticProgram, ValueId};
 use crate::runtime::{Engine, Error, Prepared, Runtime};
 use crate::session::Recent;
@@ -26,7 +26,7 @@ use crate::{Result, Session};
 /// use tenferro::prelude::*;
 ///
 /// let mut session = Session::cpu();
-/// let chain = ConcreteEinsum::new("ij,jk,k->i")?.optimized(EinsumOptimize::Optimal)?;
+/// let chain = ConcreteEinsum::new("ij,jk,k->i")?.with_plan(EinsumOptimize::Optimal)?;
 /// let a = Tensor::from_vec_row_major([2, 2], vec![1, 2, 3, 4])?;
 /// let x = Tensor::from_vec_col_major([2], vec![1, 1])?;
 /// for _ in 0..3 {
@@ -40,6 +40,7 @@ use crate::{Result, Session};
 pub struct ConcreteEinsum {
     source: Source,
     plan: EinsumOptimize,
+    goal: Goal,
     /// The operands to be conjugated.
     conjugated: SmallVec<[usize; 2]>,
     cache: Mutex<Cache>,
@@ -88,20 +89,37 @@ impl ConcreteEinsum {
     /// Text that is no notation, with the place.
     pub fn new<'e>(equation: impl Into<Equation<'e>>) -> Result<Self> {
         let source = Source::new(equation.into())?;
-        Ok(Self { source, plan: EinsumOptimize::Auto, conjugated: SmallVec::new(), cache: Mutex::default() })
+        Ok(Self {
+            source,
+            plan: EinsumOptimize::Auto,
+            goal: Goal::DEFAULT,
+            conjugated: SmallVec::new(),
+            cache: Mutex::default(),
+        })
     }
 
     /// The same einsum, its order of contraction found in another way.
     ///
     /// # Errors
     /// Where parentheses fix the order already.
-    pub fn optimized(mut self, plan: EinsumOptimize) -> Result<Self> {
+    pub fn with_plan(mut self, plan: EinsumOptimize) -> Result<Self> {
         if let Source::Text(notation) | Source::Notation(notation) = &self.source
             && notation.fixes_order()
         {
             return Err(self.refuse("optimize", "is given, but parentheses in the notation fix the order already"));
         }
         self.plan = plan;
+        self.clear();
+        Ok(self)
+    }
+
+    /// The same einsum with another goal for its plan: what is made small, and in how much memory.
+    ///
+    /// # Errors
+    /// A memory limit of 0, or weights that are all 0.
+    pub fn with_goal(mut self, goal: Goal) -> Result<Self> {
+        goal.check()?;
+        self.goal = goal;
         self.clear();
         Ok(self)
     }
@@ -117,11 +135,11 @@ impl ConcreteEinsum {
     /// use tenferro::prelude::*;
     ///
     /// let z = Tensor::from_vec_col_major([1], vec![Complex64::new(3.0, 4.0)])?;
-    /// let norm2 = ConcreteEinsum::new("i,i->")?.conjugated(&[0])?;
+    /// let norm2 = ConcreteEinsum::new("i,i->")?.with_conjugated(&[0])?;
     /// assert_eq!(norm2.run(&mut Session::cpu(), &[&z, &z])?.item::<Complex64>()?, Complex64::new(25.0, 0.0));
     /// # Ok::<(), tenferro::Error>(())
     /// ```
-    pub fn conjugated(mut self, operands: &[usize]) -> Result<Self> {
+    pub fn with_conjugated(mut self, operands: &[usize]) -> Result<Self> {
         let count = self.operand_count();
         if let Some(operand) = operands.iter().find(|&&operand| operand >= count) {
             return Err(self.refuse("conjugated", format!("names operand {operand}, but there are {count}")));
@@ -150,9 +168,10 @@ impl ConcreteEinsum {
             }
             Source::Labels(labels) => EinsumOp::concrete_labels(labels, shapes)?,
         };
-        Ok(match self.plan {
+        let op = op.with_goal(self.goal)?;
+        Ok(match &self.plan {
             EinsumOptimize::Auto => op,
-            ref plan => op.with_plan(plan.clone())?,
+            plan => op.with_plan(plan.clone())?,
         })
     }
 
@@ -382,8 +401,13 @@ pub(super) fn reads<'a, O: Clone + Into<TensorRead<'a>>>(operands: &[O]) -> Inpu
 impl Clone for ConcreteEinsum {
     /// The same einsum, with an empty cache.
     fn clone(&self) -> Self {
-        let Self { source, plan, conjugated, .. } = self;
-        Self { source: source.clone(), plan: plan.clone(), conjugated: conjugated.clone(), cache: Mutex::default() }
+        Self {
+            source: self.source.clone(),
+            plan: self.plan.clone(),
+            goal: self.goal,
+            conjugated: self.conjugated.clone(),
+            cache: Mutex::default(),
+        }
     }
 }
 
@@ -392,6 +416,7 @@ impl fmt::Debug for ConcreteEinsum {
         f.debug_struct("ConcreteEinsum")
             .field("source", &self.source)
             .field("plan", &self.plan)
+            .field("goal", &self.goal)
             .field("conjugated", &self.conjugated)
             .field("stats", &self.stats())
             .finish()

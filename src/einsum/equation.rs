@@ -95,7 +95,7 @@ impl Equations {
         }
         let mut made = ConcreteEinsum::new(equation)?;
         if conjugates {
-            made = made.conjugated(&[0])?;
+            made = made.with_conjugated(&[0])?;
         }
         let made = Arc::new(made);
         if self.entries.len() < Self::CAPACITY {

@@ -214,7 +214,7 @@ fn a_destination_that_is_shared_leaves_the_others_alone() {
 
 #[test]
 fn a_prepared_einsum_serves_many_shapes_dtypes_and_sessions() {
-    let product = ConcreteEinsum::new("ij,jk->ik").unwrap().optimized(EinsumOptimize::LeftToRight).unwrap();
+    let product = ConcreteEinsum::new("ij,jk->ik").unwrap().with_plan(EinsumOptimize::LeftToRight).unwrap();
     let mut sessions = sessions();
     for round in 0..2 {
         for session in &mut sessions {
@@ -255,9 +255,9 @@ fn a_prepared_einsum_survives_new_configurations_and_threads() {
             });
         }
     });
-    let error = message(ConcreteEinsum::new("i,(i,i)->").unwrap().optimized(EinsumOptimize::Greedy));
+    let error = message(ConcreteEinsum::new("i,(i,i)->").unwrap().with_plan(EinsumOptimize::Greedy));
     assert!(error.contains("parentheses"), "{error}");
-    assert!(message(ConcreteEinsum::new("i->").unwrap().conjugated(&[1])).contains("operand 1"));
+    assert!(message(ConcreteEinsum::new("i->").unwrap().with_conjugated(&[1])).contains("operand 1"));
 }
 
 #[test]

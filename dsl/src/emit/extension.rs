@@ -5,7 +5,7 @@ use std::fmt;
 use proc_macro2::TokenStream;
 use quote::quote;
 use tenferro_core::extension::ExtensionOp;
-use tenferro_einsum::{EinsumOp, EinsumOptimize};
+use tenferro_einsum::{EinsumOp, EinsumOptimize, Goal};
 
 use super::op::{index, indices, variant};
 
@@ -38,12 +38,19 @@ pub(super) fn describe(op: &dyn ExtensionOp) -> String {
 }
 
 fn einsum(op: &dyn ExtensionOp) -> Option<Payload> {
-    let EinsumOp { inputs, output, stretch, plan } = op.as_any().downcast_ref()?;
+    let EinsumOp { inputs, output, stretch, plan, goal } = op.as_any().downcast_ref()?;
+    debug_assert_eq!(*goal, Goal::DEFAULT, "the language has no other goal");
     let (inputs, output) = (inputs.iter().map(|labels| indices(labels)), indices(output));
     let (stretch, plan) = (pairs(stretch), plan_spec(plan));
     Some(Payload {
         kind: quote!(EinsumOp),
-        value: quote!(EinsumOp { inputs: B(&[#(#inputs),*]), output: #output, stretch: #stretch, plan: #plan }),
+        value: quote!(EinsumOp {
+            inputs: B(&[#(#inputs),*]),
+            output: #output,
+            stretch: #stretch,
+            plan: #plan,
+            goal: Goal::DEFAULT,
+        }),
     })
 }
 
@@ -52,6 +59,10 @@ fn plan_spec(plan: &EinsumOptimize) -> TokenStream {
         EinsumOptimize::Path(steps) => {
             let steps = pairs(steps);
             quote!(EinsumOptimize::Path(#steps))
+        }
+        EinsumOptimize::Tree { pairs: steps, slices } => {
+            let (steps, slices) = (pairs(steps), indices(slices));
+            quote!(EinsumOptimize::Tree { pairs: #steps, slices: #slices })
         }
         without_attributes => {
             let name = variant(without_attributes);

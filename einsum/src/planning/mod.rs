@@ -98,10 +98,9 @@ impl EinsumOptimize {
             EinsumOptimize::Path(positions) => path::check(positions, operands).map_err(|e| ("path", e)),
             EinsumOptimize::Nested(nested) => nested.pairs(operands).map(drop).map_err(|e| ("nested", e)),
             EinsumOptimize::Tree { pairs, .. } => path::check_tree(pairs, operands).map_err(|e| ("tree", e)),
-            EinsumOptimize::Optimal if operands > OPTIMAL_LIMIT => Err((
-                "optimize",
-                format!("is `optimal`, which takes at most {OPTIMAL_LIMIT} operands, not {operands}"),
-            )),
+            EinsumOptimize::Optimal if operands > OPTIMAL_LIMIT => {
+                Err(("optimize", format!("is `optimal`, which takes at most {OPTIMAL_LIMIT} operands, not {operands}")))
+            }
             EinsumOptimize::RandomGreedy { trials: 0, .. } => Err(("trials", "is 0".to_owned())),
             EinsumOptimize::TreeSA { ntrials: 0, .. } => Err(("ntrials", "is 0".to_owned())),
             _ => Ok(()),
