@@ -32,13 +32,12 @@ pub fn suite(config: &Config) {
 
 fn measure(config: &Config, name: &str, instance: &Value) {
     let network = column_major(instance);
-    if network.shapes.len() <= 2 {
-        return;
-    }
     let operands = network.operands();
     let reads = reads(&operands);
-    for which in ["opt_flops", "opt_size"] {
-        let pairs = instance["paths"][which]["path"].as_array().unwrap();
+    // One or two operands have one order.
+    let stored: &[&str] = if operands.len() > 2 { &["opt_flops", "opt_size"] } else { &[] };
+    for which in stored {
+        let pairs = instance["paths"][*which]["path"].as_array().unwrap();
         let index = |v: &Value| v.as_u64().unwrap() as u32;
         let path = EinsumOptimize::Path(pairs.iter().map(|p| (index(&p[0]), index(&p[1]))).collect());
         network.note_cost(&format!("{name} {which}"), path.clone());
@@ -48,11 +47,17 @@ fn measure(config: &Config, name: &str, instance: &Value) {
             black_box(runtime.run(&mut [&mut *engine], prepared, &reads).unwrap());
         });
     }
-    network.note_cost(&format!("{name} default"), EinsumOptimize::Auto);
     let (op, shapes) = (network.op(EinsumOptimize::Auto), network.shape_refs());
+    let tree = op.tree(&shapes).unwrap();
+    note(&format!("cost {name} default"), format!("{:.4e} peak {:.3e}", tree.cost(), tree.peak()));
     config.measure(&format!("{name} [optimize]"), || {
         black_box(op.tree(&shapes).unwrap());
     });
+    let (flops, peak) = config.limits();
+    if tree.cost() > flops || tree.peak() > peak {
+        return note(&format!("skip {name} default"), "too large");
+    }
+    network.measure(config, name, "plan execute, default", &operands);
 }
 
 /// The files are row-major: reversing every term and shape gives the same problem in column-major order.

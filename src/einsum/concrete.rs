@@ -282,11 +282,13 @@ impl ConcreteEinsum {
 
     /// Operands and what scales them as the inputs of one program.
     fn inputs<'a>(&self, operands: &[TensorRead<'a>], scaling: &[&'a Tensor]) -> Result<Inputs<'a>> {
-        let (given, count) = (operands.len(), self.operand_count());
-        if given != count {
-            let plural = if count == 1 { "" } else { "s" };
-            let message = format!("are {given}, but the equation has {count} term{plural}");
-            return Err(self.refuse("operands", message));
+        if operands.len() != self.operand_count() {
+            let shapes: SmallVec<[&[usize]; 4]> = operands.iter().map(TensorRead::shape).collect();
+            // What the equation itself says of so many operands, with the place.
+            return match self.op(&shapes) {
+                Err(error) => Err(error),
+                Ok(_) => Err(self.refuse("operands", "are not as many as the terms of the equation")),
+            };
         }
         let scaling = scaling.iter().map(|&tensor| TensorRead::from(tensor));
         Ok(operands.iter().cloned().chain(scaling).collect())

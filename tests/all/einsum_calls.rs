@@ -69,8 +69,11 @@ fn refusals_name_the_place() {
         assert!(extents.contains("[2, 3]") && extents.contains("[2, 4]"), "{extents}");
         for count in [1, 3] {
             let operands = vec![&a; count];
-            let message = message(einsum(&mut session, "ij,jk->ik", &operands));
-            assert!(message.contains(&format!("are {count}, but the equation has 2 terms")), "{message}");
+            let message = self::message(einsum(&mut session, "ij,jk->ik", &operands));
+            assert!(message.contains(&format!("2 operands, but {count} w")) && message.contains('^'), "{message}");
+            let labels = Subscripts::new([vec![0, 1], vec![1, 2]], [0, 2]);
+            let message = self::message(einsum(&mut session, &labels, &operands));
+            assert!(message.contains(&format!("are {count}, the equation has 2")), "{message}");
         }
         let dtypes = message(einsum(&mut session, "ij,kj->ik", &[&a, &entries(DType::F32, &[2, 3])]));
         assert!(dtypes.contains("operand 1") && dtypes.contains("f32"), "{dtypes}");

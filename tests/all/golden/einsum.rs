@@ -1,6 +1,7 @@
 //! `einsum.jsonl`, `einsum_grad.jsonl` and `einsum_errors.jsonl` through every front end: payloads in programs, calls on
 //! tensors at hand, text given to the program builder, and kernels of the language.
 
+use tenferro::dtype::ScalarValue;
 use tenferro::einsum::{self, ConcreteEinsum, EinsumNotation, EinsumOp, NotationError};
 use tenferro::prelude::*;
 use tenferro::program::{ProgramBuilder, SemanticProgram};
@@ -108,12 +109,11 @@ fn golden_einsum_values_of_tensors_at_hand() {
                 let value = prepared.run(&mut session, &reads).unwrap();
                 record.check("value from integer labels", &value, &expected, tolerance);
             }
+            // Twice the value less once the expected one.
             let mut out = expected.clone();
-            let one = tenferro::dtype::ScalarValue::one(expected.dtype());
-            let minus = tenferro::dtype::ScalarValue::from_f64(-1.0, expected.dtype());
-            prepared.run_into(&mut session, &reads, one, minus, &mut out).unwrap();
-            let zeros = Tensor::zeros(expected.dtype(), expected.shape()).unwrap();
-            record.check("value less the expected one", &out, &zeros, tolerance);
+            let [two, minus_one] = [2.0, -1.0].map(|scalar| ScalarValue::from_f64(scalar, expected.dtype()));
+            prepared.run_into(&mut session, &reads, two, minus_one, &mut out).unwrap();
+            record.check("accumulated value", &out, &expected, tolerance);
             coverage.cover();
         }
         coverage.report("einsum.jsonl of tensors at hand", how);

@@ -48,8 +48,12 @@ pub(super) fn arranged(tree: &ContractionTree, layouts: &[&Layout]) -> Vec<Step>
 /// The labels of an operand of the einsum, the shortest stride first.
 fn by_stride(tree: &ContractionTree, operand: usize, layout: &Layout) -> Labels {
     let access = &tree.operands()[operand];
-    let mut labels: SmallVec<[(usize, u32); 6]> =
-        access.strides(layout.strides()).iter().map(|stride| stride.unsigned_abs()).zip(access.labels().iter().copied()).collect();
+    let mut labels: SmallVec<[(usize, u32); 6]> = access
+        .strides(layout.strides())
+        .iter()
+        .map(|stride| stride.unsigned_abs())
+        .zip(access.labels().iter().copied())
+        .collect();
     labels.sort_by_key(|&(stride, _)| stride);
     labels.into_iter().map(|(_, label)| label).collect()
 }
