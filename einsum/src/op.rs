@@ -289,9 +289,11 @@ fn check_slices(plan: &EinsumOptimize, exists: impl Fn(u32) -> bool) -> Result<(
     let EinsumOptimize::Tree { slices, .. } = plan else { return Ok(()) };
     match slices.iter().enumerate().find(|&(place, &label)| !exists(label) || slices[..place].contains(&label)) {
         None => Ok(()),
-        Some((_, label)) => {
-            Err(Error::argument("einsum", "slices", format!("has label {label}, which is on no operand or sliced twice")))
-        }
+        Some((_, label)) => Err(Error::argument(
+            "einsum",
+            "slices",
+            format!("has label {label}, which is on no operand or sliced twice"),
+        )),
     }
 }
 

@@ -34,6 +34,7 @@ const _: () = {
             output: B(&[]),
             stretch: B(&[]),
             plan: EinsumOptimize::Auto,
+            goal: Goal::DEFAULT,
         };
         /// ",i,ij->j"
         static E1: EinsumOp = EinsumOp {
@@ -41,6 +42,7 @@ const _: () = {
             output: B(&[1]),
             stretch: B(&[]),
             plan: EinsumOptimize::Auto,
+            goal: Goal::DEFAULT,
         };
         /// ",ij,j->i"
         static E2: EinsumOp = EinsumOp {
@@ -48,6 +50,7 @@ const _: () = {
             output: B(&[0]),
             stretch: B(&[]),
             plan: EinsumOptimize::Auto,
+            goal: Goal::DEFAULT,
         };
         /// "i,ij->j"
         static E3: EinsumOp = EinsumOp {
@@ -55,6 +58,7 @@ const _: () = {
             output: B(&[1]),
             stretch: B(&[]),
             plan: EinsumOptimize::Auto,
+            goal: Goal::DEFAULT,
         };
         /// "ij,j->i"
         static E4: EinsumOp = EinsumOp {
@@ -62,6 +66,7 @@ const _: () = {
             output: B(&[0]),
             stretch: B(&[]),
             plan: EinsumOptimize::Auto,
+            goal: Goal::DEFAULT,
         };
         pub(super) static PRIMAL: KernelProgram = KernelProgram {
             slot: Slot::new(),

@@ -53,6 +53,10 @@ impl FamilyExecutor for EinsumExecutor {
             let shapes: Vec<&[usize]> = shapes.iter().map(|shape| shape.as_slice()).collect();
             let tree = op.tree(&shapes)?;
             tree.check_sizes()?;
+            if !tree.slices().is_empty() {
+                let message = "this engine does no sliced contraction: give the plan no memory limit and no slices";
+                return Err(Error::Execution { op: format!("einsum {op}"), message: message.to_owned() });
+            }
             let plan = Plan::new(operand.dtype, tree, &shapes)?;
             let prepared = numeric!(operand.dtype, T => command("einsum", move |engine, inputs, output| {
                 plan.run::<T>(engine, inputs, output)

@@ -26,15 +26,14 @@ impl Schedule {
 
     /// Not from the start, which would undo what is good already.
     pub fn cooler(self) -> Self {
-        Self { betas: (self.betas.0.max(e("BC", 1.0)), self.betas.1), ..self }
+        Self { betas: (self.betas.0.max(1.0), self.betas.1), ..self }
     }
 
     /// Only the end.
     pub fn cold(self) -> Self {
-        Self { betas: (self.betas.0.max(e("BD", 5.0)), self.betas.1), temperatures: self.temperatures.div_ceil(3), ..self }
+        Self { betas: (self.betas.0.max(2.0), self.betas.1), temperatures: self.temperatures.div_ceil(3), ..self }
     }
 }
-fn e(name: &str, default: f64) -> f64 { std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default) }
 
 /// Steps of the table of accepted changes.
 const CHANCES: usize = 256;
@@ -102,14 +101,9 @@ fn sweep(frame: &Frame, tree: &mut Rooted, accepted: &[f64; CHANCES], random: &m
         }
         let size = (only * both).min(f64::MAX);
         let (size_k, size_m, size_o) = (tree.sizes[kept], tree.sizes[moved], tree.sizes[outer]);
-        let below =
-            StepCost { flops: (closed * size).min(f64::MAX), left: size_k, right: size_o, result: size };
-        let above = StepCost {
-            flops: (size_m * only).min(f64::MAX),
-            left: size,
-            right: size_m,
-            result: tree.sizes[node],
-        };
+        let below = StepCost { flops: (closed * size).min(f64::MAX), left: size_k, right: size_o, result: size };
+        let above =
+            StepCost { flops: (size_m * only).min(f64::MAX), left: size, right: size_m, result: tree.sizes[node] };
         let (share_below, share_above) = (frame.objective.share(below), frame.objective.share(above));
         let old = tree.shares[inner - leaves] + tree.shares[node - leaves];
         if share_below + share_above > old * accepted[(bits >> 56) as usize] {

@@ -56,8 +56,7 @@ impl Simplified {
         let (numbers, left): (Vec<usize>, Vec<Labels>) =
             tensors.into_iter().enumerate().filter_map(|(number, labels)| Some((number, labels?))).unzip();
         let summed = numbers.iter().map(|&number| number >= operands || network.summed[number]).collect();
-        let network =
-            Network { tensors: left, open: network.open.clone(), extents: network.extents.clone(), summed };
+        let network = Network { tensors: left, open: network.open.clone(), extents: network.extents.clone(), summed };
         Self { network, numbers, steps }
     }
 

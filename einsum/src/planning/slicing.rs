@@ -48,12 +48,7 @@ fn cost(frame: &Frame, tree: &Rooted, column: usize) -> f64 {
     let step = |node: usize| {
         let [left, right] = tree.children(node);
         let flops = tree.flops[node - frame.leaves] / if has(left) || has(right) { extent } else { 1.0 };
-        frame.objective.share(StepCost {
-            flops,
-            left: part(left),
-            right: part(right),
-            result: part(node),
-        })
+        frame.objective.share(StepCost { flops, left: part(left), right: part(right), result: part(node) })
     };
     extent * tree.inner().map(step).sum::<f64>()
 }

@@ -118,8 +118,7 @@ impl Windows<'_> {
             return self.leaves[set.trailing_zeros() as usize];
         }
         let node = if set.count_ones() as usize == self.leaves.len() { root } else { free.pop().unwrap_or(root) };
-        let children =
-            [self.rebuild(tree, root, left, free), self.rebuild(tree, root, set ^ left, free)];
+        let children = [self.rebuild(tree, root, left, free), self.rebuild(tree, root, set ^ left, free)];
         tree.set_children(node, children);
         if node != root {
             for word in 0..self.frame.words {

@@ -208,11 +208,8 @@ fn instance(json: &Value) -> Instance {
     // Every character is a label there, digits too.
     let labels = |term: &str| -> Vec<u32> { term.chars().map(u32::from).collect() };
     let (inputs, output) = json["equation"].as_str().unwrap().split_once("->").unwrap();
-    let mut network = Network {
-        inputs: inputs.split(',').map(labels).collect(),
-        output: labels(output),
-        extents: BTreeMap::new(),
-    };
+    let mut network =
+        Network { inputs: inputs.split(',').map(labels).collect(), output: labels(output), extents: BTreeMap::new() };
     for (labels, shape) in network.inputs.iter().zip(&shapes) {
         network.extents.extend(labels.iter().copied().zip(shape.iter().copied()));
     }
@@ -223,9 +220,5 @@ fn instance(json: &Value) -> Instance {
         let pairs = json["paths"][which]["path"].as_array().unwrap().iter().map(numbers);
         EinsumOptimize::Path(pairs.map(|pair| (pair[0] as u32, pair[1] as u32)).collect())
     };
-    Instance {
-        name: json["name"].as_str().unwrap().to_owned(),
-        network,
-        paths: [path("opt_flops"), path("opt_size")],
-    }
+    Instance { name: json["name"].as_str().unwrap().to_owned(), network, paths: [path("opt_flops"), path("opt_size")] }
 }
