@@ -28,7 +28,7 @@ pub fn call_into(
     inputs: &[TensorRead<'_>],
     outputs: &mut [&mut dyn Destination],
 ) -> Result<()> {
-    session.call_into(program, inputs, outputs)
+    crate::kernel::write_into(outputs, |tensors| session.call_into(program, inputs, tensors))
 }
 
 /// The value of every method of a kernel whose body has errors; such a program does not compile.
@@ -48,7 +48,7 @@ pub mod program {
 
     pub use crate::dtype::DType::{self, Bool, C32, C64, F32, F64, I32, I64};
     pub use crate::dtype::ScalarValue;
-    pub use crate::einsum::{EinsumOp, EinsumOptimize, Goal};
+    pub use crate::einsum::{EinsumOp, EinsumOptimize, Goal, Nested, Objective};
     pub use crate::kernel::{KernelProgram, Slot};
     pub use crate::program::ops::Comparison;
     pub use crate::program::ops::CoreOp::{self, *};

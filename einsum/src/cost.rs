@@ -2,7 +2,6 @@
 
 use smallvec::SmallVec;
 
-use crate::planning::Pair;
 use crate::tree::Labels;
 
 /// Tensors with sorted distinct labels, as they are once diagonals are taken and one-sided sums are done.
@@ -109,18 +108,5 @@ impl Network {
     /// The number of index combinations of a set of labels.
     pub fn size(&self, labels: &[u32]) -> f64 {
         product(labels.iter().map(|&label| self.extents[label as usize]))
-    }
-}
-
-/// Follows a plan, giving `visit` the labels of both tensors and of the result, each sorted, of every step.
-pub(crate) fn follow(network: &Network, pairs: &[Pair], mut visit: impl FnMut(&[u32], &[u32], &[u32])) {
-    let mut holders = network.holders();
-    let mut tensors = network.tensors.clone();
-    for &(left, right) in pairs {
-        let (left, right) = (&tensors[left], &tensors[right]);
-        let result = network.result(&holders, left, right);
-        visit(left, right, &result);
-        holders.replace([left.as_slice(), right.as_slice()], &result);
-        tensors.push(result);
     }
 }

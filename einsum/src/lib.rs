@@ -8,6 +8,7 @@
 mod apply;
 mod cost;
 mod dot_general;
+mod draw;
 mod notation;
 mod objective;
 mod op;

@@ -81,12 +81,12 @@ impl fmt::Display for Objective {
 
 /// Nanoseconds of one multiplication and addition in a product of middling size.
 ///
-/// The three constants are for one core with AVX-512, doubles: about half of what its matrix product reaches (62
-/// multiply-adds a nanosecond at best), its memory copy (20 GB/s read and written, faster in cache), and the cost of
-/// starting a small product. Plans depend on their ratios alone.
+/// The three constants are for doubles on one core with AVX-512 (Zen 5): about half of what its matrix product reaches,
+/// 62 multiply-adds a nanosecond; its memory copy, 20 GB/s read and as much written; and what it takes to start a small
+/// product. Plans depend on their ratios alone.
 const MULTIPLY_ADD: f64 = 1.0 / 30.0;
 /// Nanoseconds of reading or writing one element.
-const ELEMENT: f64 = 0.25;
+const ELEMENT: f64 = 0.2;
 /// Nanoseconds of starting one step.
 const STEP: f64 = 100.0;
 

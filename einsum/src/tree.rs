@@ -1,5 +1,7 @@
 //! The contraction tree: what an executor does, step by step, for known extents.
 
+use std::borrow::Cow;
+
 use smallvec::SmallVec;
 use tenferro_core::shape::SymDim;
 use tenferro_core::{Error, Result};
@@ -7,7 +9,7 @@ use tenferro_core::{Error, Result};
 use crate::cost::{self, Holders, Network};
 use crate::objective::StepCost;
 use crate::op::EinsumOp;
-use crate::planning::{EinsumOptimize, Pair, Search};
+use crate::planning::{EinsumOptimize, Pair, Search, Watch};
 
 /// A short list of labels, one per axis.
 pub type Labels = SmallVec<[u32; 6]>;
@@ -161,7 +163,7 @@ impl ContractionTree {
             0 | 1 => Default::default(),
             // A pair has one order, and no result but the last.
             2 if op.goal.memory_limit.is_none() => (vec![(0, 1)], Vec::new()),
-            _ => op.plan.plan(&network(&operands, &output, &extents), &op.goal, search),
+            _ => op.plan.plan(&network(&operands, &output, &extents), &op.goal, &Watch::new(search)),
         };
         let is_open = |label| op.output.contains(&label);
         let slice = |label: u32| Slice { label, extent: extents[label as usize], is_open: is_open(label) };
@@ -192,6 +194,18 @@ impl ContractionTree {
     /// The einsum that is planned.
     pub fn op(&self) -> &EinsumOp {
         &self.op
+    }
+
+    /// The shapes of the operands that it is planned for.
+    pub fn shapes(&self) -> Vec<Vec<usize>> {
+        let extent = |operand, axis, label: u32| match self.op.stretches(operand, axis) {
+            true => 1,
+            false => self.extents[label as usize],
+        };
+        let shape = |(operand, labels): (usize, &Cow<'static, [u32]>)| {
+            labels.iter().enumerate().map(|(axis, &label)| extent(operand, axis, label)).collect()
+        };
+        self.op.inputs.iter().enumerate().map(shape).collect()
     }
 
     /// The plan that gives this tree again without a search, for any extents.
@@ -284,7 +298,7 @@ impl ContractionTree {
         self.steps.iter().map(step).fold(SymDim::constant(0), |sum, cost| sum + cost)
     }
 
-    fn elements(&self, labels: &[u32]) -> f64 {
+    pub(crate) fn elements(&self, labels: &[u32]) -> f64 {
         product(&self.extents, labels)
     }
 

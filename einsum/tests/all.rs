@@ -9,6 +9,8 @@ mod faults;
 mod golden;
 #[path = "all/interpreter.rs"]
 mod interpreter;
+#[path = "all/networks.rs"]
+mod networks;
 #[path = "all/notation.rs"]
 mod notation;
 #[path = "all/oracle.rs"]
@@ -17,3 +19,9 @@ mod oracle;
 mod payload;
 #[path = "all/planning.rs"]
 mod planning;
+#[path = "all/quality.rs"]
+mod quality;
+#[path = "all/searches.rs"]
+mod searches;
+#[path = "all/slicing.rs"]
+mod slicing;

@@ -26,20 +26,13 @@ impl Schedule {
 
     /// Not from the start, which would undo what is good already.
     pub fn cooler(self) -> Self {
-        Self { betas: (self.betas.0.max(e("BC", 1.0)), self.betas.1), ..self }
+        Self { betas: (self.betas.0.max(1.0), self.betas.1), ..self }
     }
 
     /// Only the end.
     pub fn cold(self) -> Self {
-        Self {
-            betas: (self.betas.0.max(e("BD", 5.0)), self.betas.1),
-            temperatures: self.temperatures.div_ceil(3),
-            ..self
-        }
+        Self { betas: (self.betas.0.max(2.0), self.betas.1), temperatures: self.temperatures.div_ceil(3), ..self }
     }
-}
-fn e(name: &str, default: f64) -> f64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }
 
 /// Steps of the table of accepted changes.

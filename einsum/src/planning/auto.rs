@@ -1,34 +1,79 @@
 //! The default: an effort in proportion to the predicted time of what it plans.
+//!
+//! Stages of growing effort, each a whole search, until the next is not worth its time. Times are predicted throughout,
+//! never measured, so that the plan depends on the network alone.
 
 use std::num::NonZero;
 
 use super::anneal::Schedule;
-use super::frame::{Columns, Frame, Rooted};
 use super::search::{self, Effort};
-use super::tries::{Found, Search};
+use super::tries::{Found, Watch};
 use super::{greedy, optimal};
 use crate::cost::Network;
 use crate::objective::Goal;
 
 /// Up to here the exact search takes some ten microseconds.
 const EXACT: usize = 8;
+/// How often a plan is thought to be used: planning may take as long as so many contractions,
+const USES: f64 = 10.0;
+/// and so many nanoseconds for each pair of tensors, since what is large gains most.
+const PAIR: f64 = 4000.0;
+/// In nanoseconds on one thread, what all stages together may take.
+const LONGEST: f64 = 4e8;
+/// By what part a stage must shorten the predicted time for the next to be worth more than one contraction.
+const GAIN: f64 = 0.05;
 
-pub(super) fn plan(network: &Network, goal: &Goal, search: &Search<'_>) -> Found {
-    let _ = (Frame::new(network, goal.objective, Columns::Merged), Rooted::new, greedy::pairs, optimal::pairs, EXACT);
-    search::run(network, goal, 0, effort(), search)
+/// Nanoseconds of a local rewrite, of the search in a small subtree, and of a tensor's part in a greedy order.
+const REWRITE: f64 = 50.0;
+const SUBTREE: f64 = 5000.0;
+const ORDER: f64 = 1500.0;
+
+pub(super) fn plan(network: &Network, goal: &Goal, watch: &Watch<'_>) -> Found {
+    let tensors = network.tensors.len();
+    if tensors <= EXACT {
+        return search::given(network, optimal::pairs(network, goal.objective), goal);
+    }
+    let mut best = search::given(network, greedy::pairs(network), goal);
+    let mut spent = ORDER * tensors as f64;
+    let pairs = (tensors * tensors) as f64;
+    for stage in 0.. {
+        let effort = effort(stage);
+        spent += effort.time(tensors);
+        if stage > 0 && spent > LONGEST.min(USES * best.time + PAIR * pairs) {
+            break;
+        }
+        let found = search::run(network, goal, stage.into(), effort, watch);
+        let gains = found.time < (1.0 - GAIN) * best.time;
+        if found.score.better_than(best.score) {
+            best = found;
+        }
+        if watch.is_cancelled() || (!gains && spent > best.time) {
+            break;
+        }
+    }
+    best
 }
 
-fn effort() -> Effort {
-    let get = |name: &str, default: f64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default);
+/// One quick try, then several thorough ones that take twice as long with each stage.
+fn effort(stage: u32) -> Effort {
+    let sweeps = 4u32.saturating_mul(1u32.checked_shl(stage).unwrap_or(u32::MAX));
+    let quick = stage == 0;
     Effort {
-        tries: NonZero::new(get("TRIES", 4.0) as u32).unwrap(),
-        starts: get("STARTS", 8.0) as u32,
-        passes: get("PASSES", 5.0) as u32,
-        rounds: get("ROUNDS", 1.0) as u32,
-        schedule: Schedule {
-            betas: (get("B0", 0.5), get("B1", 15.0)),
-            temperatures: get("TEMPS", 30.0) as u32,
-            sweeps: get("SWEEPS", 10.0) as u32,
-        },
+        tries: if quick { NonZero::<u32>::MIN } else { NonZero::<u32>::MIN.saturating_add(3) },
+        starts: 2,
+        passes: if quick { 0 } else { 4 },
+        rounds: 1,
+        schedule: Schedule { betas: (1.0, 10.0), temperatures: if quick { 20 } else { 40 }, sweeps },
+    }
+}
+
+impl Effort {
+    /// Predicted nanoseconds for so many tensors.
+    fn time(&self, tensors: usize) -> f64 {
+        let orders = ORDER * f64::from(self.starts);
+        // Passes after the second find little changed.
+        let subtrees = 2.0 * SUBTREE * f64::from(self.passes.min(2));
+        let rewrites = 1.5 * REWRITE * f64::from(self.schedule.temperatures) * f64::from(self.schedule.sweeps);
+        f64::from(self.tries.get()) * tensors as f64 * (orders + subtrees + f64::from(self.rounds) * rewrites)
     }
 }

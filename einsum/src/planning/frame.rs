@@ -88,11 +88,6 @@ impl Frame {
         frame
     }
 
-    /// The same frame with another objective.
-    pub fn with_objective(&self, objective: Objective) -> Self {
-        Self { objective, ..self.clone() }
-    }
-
     /// The columns of the output.
     pub fn output(&self) -> &[u64] {
         &self.output
@@ -237,6 +232,15 @@ impl Rooted {
     /// The flops of all steps.
     pub fn total_flops(&self) -> f64 {
         self.flops.iter().sum()
+    }
+
+    /// The predicted nanoseconds of all steps.
+    pub fn time(&self) -> f64 {
+        let step = |node: usize| {
+            let [left, right] = self.children(node).map(|child| self.sizes[child]);
+            StepCost { flops: self.flops[node - self.leaves], left, right, result: self.sizes[node] }.time()
+        };
+        self.inner().map(step).sum()
     }
 
     /// The elements of the largest result.

@@ -29,8 +29,10 @@ use tenferro_core::{Error, Result};
 use crate::cost::Network;
 use crate::objective::Goal;
 
+pub(crate) use nested::DEPTH as NESTED_DEPTH;
 pub use nested::Nested;
 pub use optimal::LIMIT as OPTIMAL_LIMIT;
+pub(crate) use tries::Watch;
 pub use tries::{Progress, Search};
 
 /// The two tensors of one step.
@@ -123,31 +125,31 @@ impl EinsumOptimize {
     }
 
     /// The order for a network, and the labels to slice.
-    pub(crate) fn plan(&self, network: &Network, goal: &Goal, search: &Search<'_>) -> (Vec<Pair>, Vec<u32>) {
-        let given = |pairs: Vec<Pair>| {
-            let slices = search::slices(network, &pairs, goal);
-            (pairs, slices)
-        };
-        if let EinsumOptimize::Tree { pairs, slices } = self
-            && !slices.is_empty()
-        {
-            return (pairs.iter().map(|&(left, right)| (left as usize, right as usize)).collect(), slices.to_vec());
-        }
-        if let Some(pairs) = self.fixed(network.tensors.len()) {
-            return given(pairs);
-        }
+    pub(crate) fn plan(&self, network: &Network, goal: &Goal, watch: &Watch<'_>) -> (Vec<Pair>, Vec<u32>) {
         let found = match *self {
-            EinsumOptimize::Greedy => return given(greedy::pairs(network)),
-            EinsumOptimize::Optimal => return given(optimal::pairs(network, goal.objective)),
+            EinsumOptimize::Tree { ref pairs, ref slices } if !slices.is_empty() => {
+                let pair = |&(left, right): &(u32, u32)| (left as usize, right as usize);
+                return (pairs.iter().map(pair).collect(), slices.to_vec());
+            }
             EinsumOptimize::RandomGreedy { trials, seed } => {
                 let tries = NonZero::new(trials).unwrap_or(NonZero::<u32>::MIN);
-                search::run(network, goal, seed, search::Effort::greedy(tries), search)
+                search::run(network, goal, seed, search::Effort::greedy(tries), watch)
             }
             EinsumOptimize::TreeSA { nbetas, ntrials, niters, seed } => {
                 let tries = NonZero::new(ntrials).unwrap_or(NonZero::<u32>::MIN);
-                search::run(network, goal, seed, search::Effort::annealing(tries, nbetas, niters), search)
+                search::run(network, goal, seed, search::Effort::annealing(tries, nbetas, niters), watch)
             }
-            _ => auto::plan(network, goal, search),
+            EinsumOptimize::Auto => auto::plan(network, goal, watch),
+            _ => {
+                let pairs = match self {
+                    EinsumOptimize::Optimal => optimal::pairs(network, goal.objective),
+                    _ => self.fixed(network.tensors.len()).unwrap_or_else(|| greedy::pairs(network)),
+                };
+                if goal.memory_limit.is_none() {
+                    return (pairs, Vec::new());
+                }
+                search::given(network, pairs, goal)
+            }
         };
         (found.pairs, found.slices)
     }

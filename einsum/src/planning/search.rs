@@ -8,7 +8,7 @@ use super::anneal::{Schedule, anneal};
 use super::frame::{Columns, Frame, Rooted};
 use super::rng::Random;
 use super::simplify::Simplified;
-use super::tries::{Found, Search, Watch, best_of};
+use super::tries::{Found, Watch, best_of};
 use super::{Pair, greedy, random_greedy, slicing, subtree};
 use crate::cost::Network;
 use crate::objective::{Goal, Score};
@@ -46,7 +46,7 @@ const PASSES: u32 = 20;
 /// About the work of one step of a try below which threads do not pay, in steps of a tree.
 const LONG: u64 = 20_000;
 
-pub(super) fn run(network: &Network, goal: &Goal, seed: u64, effort: Effort, search: &Search<'_>) -> Found {
+pub(super) fn run(network: &Network, goal: &Goal, seed: u64, effort: Effort, watch: &Watch<'_>) -> Found {
     let columns = if goal.memory_limit.is_some() { Columns::Single } else { Columns::Merged };
     let simplified = Simplified::new(network);
     let task = Task {
@@ -63,7 +63,7 @@ pub(super) fn run(network: &Network, goal: &Goal, seed: u64, effort: Effort, sea
         + u64::from(effort.passes) * 100
         + u64::from(rounds) * u64::from(schedule.temperatures) * u64::from(schedule.sweeps);
     let is_long = steps * each * u64::from(effort.tries.get()) > LONG;
-    best_of(effort.tries, search, is_long, |index, watch| task.attempt(index, &mut Random::new(seed, index), watch))
+    best_of(effort.tries, watch, is_long, |index| task.attempt(index, &mut Random::new(seed, index), watch))
 }
 
 /// What all tries of a search have in common.
@@ -151,14 +151,13 @@ fn finish(frame: &Frame, mut tree: Rooted, goal: &Goal, passes: u32) -> Found {
         slices.sort_unstable();
     }
     let score = tree.score(&sliced, count);
-    Found { score, flops: count * tree.total_flops(), peak: tree.peak(), pairs: tree.pairs(), slices }
+    let time = count * tree.time();
+    Found { score, time, flops: count * tree.total_flops(), peak: tree.peak(), pairs: tree.pairs(), slices }
 }
 
-/// The labels to slice when the order is given.
-pub(super) fn slices(network: &Network, pairs: &[Pair], goal: &Goal) -> Vec<u32> {
-    if goal.memory_limit.is_none() {
-        return Vec::new();
-    }
-    let frame = Frame::new(network, goal.objective, Columns::Single);
-    finish(&frame, Rooted::new(&frame, pairs), goal, 0).slices
+/// The plan of a given order, with labels sliced where the goal has a limit.
+pub(super) fn given(network: &Network, pairs: Vec<Pair>, goal: &Goal) -> Found {
+    let columns = if goal.memory_limit.is_some() { Columns::Single } else { Columns::Merged };
+    let frame = Frame::new(network, goal.objective, columns);
+    Found { pairs: pairs.clone(), ..finish(&frame, Rooted::new(&frame, &pairs), goal, 0) }
 }

@@ -2,8 +2,8 @@
 
 use std::num::NonZero;
 use std::ops::ControlFlow;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use super::Pair;
@@ -46,18 +46,40 @@ pub struct Progress {
     pub peak: f64,
 }
 
-/// Whether a search has been cancelled.
-pub(super) struct Watch<'a>(&'a AtomicBool);
+/// A search that is under way.
+pub(crate) struct Watch<'a> {
+    search: &'a Search<'a>,
+    cancelled: AtomicBool,
+}
 
-impl Watch<'_> {
+impl<'a> Watch<'a> {
+    pub fn new(search: &'a Search<'a>) -> Self {
+        Self { search, cancelled: AtomicBool::new(false) }
+    }
+
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Relaxed)
+        self.cancelled.load(Relaxed)
+    }
+
+    fn tell(&self, progress: &Progress) {
+        if self.search.progress.is_some_and(|tell| tell(progress).is_break()) {
+            self.cancelled.store(true, Relaxed);
+        }
+    }
+
+    fn threads(&self) -> usize {
+        match self.search.threads {
+            0 => thread::available_parallelism().map_or(1, NonZero::get),
+            threads => threads,
+        }
     }
 }
 
 /// A plan and what it is worth.
 pub(super) struct Found {
     pub score: Score,
+    /// Predicted nanoseconds.
+    pub time: f64,
     pub flops: f64,
     pub peak: f64,
     pub pairs: Vec<Pair>,
@@ -68,58 +90,51 @@ pub(super) struct Found {
 /// The best of the tries; of equals, the first. The first try is made in any case.
 pub(super) fn best_of(
     tries: NonZero<u32>,
-    search: &Search<'_>,
+    watch: &Watch<'_>,
     is_long: bool,
-    attempt: impl Fn(u32, &Watch<'_>) -> Found + Sync,
+    attempt: impl Fn(u32) -> Found + Sync,
 ) -> Found {
-    let cancelled = AtomicBool::new(false);
-    let watch = Watch(&cancelled);
-    let first = attempt(0, &watch);
-    let state = Mutex::new((0, 0, first));
-    let report = |state: &mut (u32, u32, Found)| {
-        state.0 += 1;
-        let progress = Progress { done: state.0, total: tries.get(), flops: state.2.flops, peak: state.2.peak };
-        if search.progress.is_some_and(|tell| tell(&progress).is_break()) {
-            cancelled.store(true, Relaxed);
+    let next = AtomicU32::new(0);
+    let state = Mutex::new(State { done: 0, best: None });
+    let work = || loop {
+        let index = next.fetch_add(1, Relaxed);
+        if index >= tries.get() || (index > 0 && watch.is_cancelled()) {
+            return;
+        }
+        let found = attempt(index);
+        let mut state = lock(&state);
+        state.done += 1;
+        if state.best.as_ref().is_none_or(|(first, best)| {
+            found.score.better_than(best.score) || (found.score == best.score && index < *first)
+        }) {
+            state.best = Some((index, found));
+        }
+        if let Some((_, Found { flops, peak, .. })) = state.best {
+            watch.tell(&Progress { done: state.done, total: tries.get(), flops, peak });
         }
     };
-    lock(&state, report);
-    let next = AtomicU32::new(1);
-    let work = || {
-        while !watch.is_cancelled() {
-            let index = next.fetch_add(1, Relaxed);
-            if index >= tries.get() {
-                return;
-            }
-            let found = attempt(index, &watch);
-            lock(&state, |state| {
-                let best = &state.2.score;
-                if found.score.better_than(*best) || (found.score == *best && index < state.1) {
-                    (state.1, state.2) = (index, found);
-                }
-                report(state);
-            });
-        }
-    };
-    let machine = || thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = match search.threads {
-        _ if !is_long || tries.get() < 3 => 1,
-        0 => machine(),
-        threads => threads,
-    };
+    let threads = if is_long { watch.threads().min(tries.get() as usize) } else { 1 };
     thread::scope(|scope| {
-        // A thread that the system refuses is work for the others.
-        for _ in 1..threads.min(tries.get() as usize - 1) {
+        // What a thread that the system refuses would do is left to the others.
+        for _ in 1..threads {
             if thread::Builder::new().spawn_scoped(scope, work).is_err() {
                 break;
             }
         }
         work();
     });
-    state.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).2
+    let best = lock(&state).best.take();
+    // The loop above makes at least one try, in this thread or another.
+    best.map_or_else(|| attempt(0), |(_, best)| best)
 }
 
-/// Runs `change` alone; a panic elsewhere leaves a whole state behind.
-fn lock<T>(state: &Mutex<T>, change: impl FnOnce(&mut T)) {
-    change(&mut state.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+struct State {
+    done: u32,
+    /// The best try and its index.
+    best: Option<(u32, Found)>,
+}
+
+/// A panic elsewhere leaves a whole state behind.
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
