@@ -28,7 +28,7 @@ pub fn call_into(
     inputs: &[TensorRead<'_>],
     outputs: &mut [&mut dyn Destination],
 ) -> Result<()> {
-    crate::kernel::write_into(outputs, |tensors| session.call_into(program, inputs, tensors))
+    session.call_into(program, inputs, outputs)
 }
 
 /// The value of every method of a kernel whose body has errors; such a program does not compile.

@@ -3,7 +3,6 @@
 use std::hint::black_box;
 
 use tenferro::einsum::{ConcreteEinsum, EinsumOp, EinsumOptimize, Subscripts};
-use tenferro::runtime::Engine;
 use tenferro::tensor::Tensor;
 
 use crate::measure::{Config, Machine, network, note, program, reads};
