@@ -95,16 +95,21 @@ pub fn suite(config: &Config) {
     }
     for n in [4, 8, 12] {
         plan(config, &format!("plan grid {n}x{n}"), &grid(n, n, 2));
+        plan_by(config, &format!("plan grid {n}x{n} auto"), &grid(n, n, 2), EinsumOptimize::Auto);
     }
 }
 
 /// Planning by the described greedy rule, which the peer plans by.
 fn plan(config: &Config, name: &str, network: &Network) {
+    plan_by(config, name, network, EinsumOptimize::Greedy);
+}
+
+fn plan_by(config: &Config, name: &str, network: &Network, plan: EinsumOptimize) {
     if !config.wants(name) {
         return;
     }
-    network.note_cost(name, EinsumOptimize::Greedy);
-    let (op, shapes) = (network.op(EinsumOptimize::Greedy), network.shape_refs());
+    network.note_cost(name, plan.clone());
+    let (op, shapes) = (network.op(plan), network.shape_refs());
     config.measure(name, || {
         black_box(op.tree(&shapes).unwrap());
     });

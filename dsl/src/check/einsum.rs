@@ -2,9 +2,7 @@
 
 use tenferro_core::DTypeSet;
 use tenferro_core::shape::SymDim;
-use tenferro_einsum::{
-    EinsumNotation, EinsumOp, EinsumOptimize, Goal, Nested, NotationError, Objective, SizeRule,
-};
+use tenferro_einsum::{EinsumNotation, EinsumOp, EinsumOptimize, Goal, Nested, NotationError, Objective, SizeRule};
 
 use super::body::Checker;
 use super::elementwise::Operand;
@@ -81,7 +79,7 @@ impl Checker<'_> {
             let name = option.to_string();
             match name.as_str() {
                 "objective" => goal.objective = self.objective(value)?,
-                "memory_limit" => goal.memory_limit = Some(self.count(value, "a number of elements")?),
+                "memory_limit" => goal.memory_limit = Some(self.whole(value, "a number of elements")?),
                 _ => {
                     if let Some(other) = &order {
                         self.error(option, format!("give either `{other}` or `{name}`, not both"));
@@ -151,7 +149,7 @@ impl Checker<'_> {
 
     fn objective(&mut self, value: &syntax::Expr) -> Option<Objective> {
         const OBJECTIVES: [&str; 4] = ["time", "flops", "size", "weighted"];
-        let (name, numbers) = self.named(value, "an objective", &OBJECTIVES)?;
+        let (name, numbers) = self.choice(value, "an objective", &OBJECTIVES)?;
         let mut numbers = Numbers { checker: self, value, name: &name, given: numbers };
         let objective = match name.as_str() {
             "flops" => Objective::Flops,
@@ -166,7 +164,7 @@ impl Checker<'_> {
     fn method(&mut self, value: &syntax::Expr) -> Option<EinsumOptimize> {
         const METHODS: [&str; 7] =
             ["auto", "greedy", "left_to_right", "pairwise", "optimal", "random_greedy", "tree_sa"];
-        let (name, numbers) = self.named(value, "a method", &METHODS)?;
+        let (name, numbers) = self.choice(value, "a method", &METHODS)?;
         let mut numbers = Numbers { checker: self, value, name: &name, given: numbers };
         let plan = match name.as_str() {
             "greedy" => EinsumOptimize::Greedy,
@@ -189,7 +187,7 @@ impl Checker<'_> {
     }
 
     /// `name` or `name(key = number, ..)`, with one of the known names.
-    fn named(&mut self, value: &syntax::Expr, what: &str, known: &[&str]) -> Option<(String, Vec<(String, u64)>)> {
+    fn choice(&mut self, value: &syntax::Expr, what: &str, known: &[&str]) -> Option<(String, Vec<(String, u64)>)> {
         let (name, options) = match &value.kind {
             ExprKind::Name(name) => (name, &[][..]),
             ExprKind::Call(call) if call.args.is_empty() && call.indices.is_none() => {
@@ -212,13 +210,13 @@ impl Checker<'_> {
         }
         let mut numbers = Vec::new();
         for (key, number) in options {
-            numbers.push((key.to_string(), self.count(number, "a number")?));
+            numbers.push((key.to_string(), self.whole(number, "a number")?));
         }
         Some((text, numbers))
     }
 
     /// An integer that is not negative.
-    fn count(&mut self, value: &syntax::Expr, what: &str) -> Option<u64> {
+    fn whole(&mut self, value: &syntax::Expr, what: &str) -> Option<u64> {
         let count = u64::try_from(self.integer(value)?).ok();
         if count.is_none() {
             self.error(value.place, format!("expected {what}, not below 0"));
@@ -227,7 +225,7 @@ impl Checker<'_> {
     }
 
     fn small(&mut self, value: &syntax::Expr, what: &str) -> Option<u32> {
-        let small = u32::try_from(self.count(value, what)?).ok();
+        let small = u32::try_from(self.whole(value, what)?).ok();
         if small.is_none() {
             self.error(value.place, format!("expected {what}, below 2^32"));
         }
