@@ -28,7 +28,7 @@ pub use dot_general::dot_general;
 pub use notation::{EinsumNotation, NotationError, SizeRule};
 pub use objective::{Goal, Objective};
 pub use op::{EinsumOp, FAMILY_ID};
-pub use planning::{EinsumOptimize, Nested, OPTIMAL_LIMIT, Progress, Search};
+pub use planning::{EinsumOptimize, Nested, OPTIMAL_LIMIT, Progress, Search, Tell};
 pub use rules::ad_rules;
 pub use subscripts::Subscripts;
 pub use text::EinsumPayloads;

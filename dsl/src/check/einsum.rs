@@ -79,7 +79,7 @@ impl Checker<'_> {
             let name = option.to_string();
             match name.as_str() {
                 "objective" => goal.objective = self.objective(value)?,
-                "memory_limit" => goal.memory_limit = Some(self.whole(value, "a number of elements")?),
+                "memory_limit" => goal.memory_limit = Some(self.natural(value, "a number of elements")?),
                 _ => {
                     if let Some(other) = &order {
                         self.error(option, format!("give either `{other}` or `{name}`, not both"));
@@ -210,13 +210,13 @@ impl Checker<'_> {
         }
         let mut numbers = Vec::new();
         for (key, number) in options {
-            numbers.push((key.to_string(), self.whole(number, "a number")?));
+            numbers.push((key.to_string(), self.natural(number, "a number")?));
         }
         Some((text, numbers))
     }
 
     /// An integer that is not negative.
-    fn whole(&mut self, value: &syntax::Expr, what: &str) -> Option<u64> {
+    fn natural(&mut self, value: &syntax::Expr, what: &str) -> Option<u64> {
         let count = u64::try_from(self.integer(value)?).ok();
         if count.is_none() {
             self.error(value.place, format!("expected {what}, not below 0"));
@@ -225,7 +225,7 @@ impl Checker<'_> {
     }
 
     fn small(&mut self, value: &syntax::Expr, what: &str) -> Option<u32> {
-        let small = u32::try_from(self.whole(value, what)?).ok();
+        let small = u32::try_from(self.natural(value, what)?).ok();
         if small.is_none() {
             self.error(value.place, format!("expected {what}, below 2^32"));
         }

@@ -33,7 +33,7 @@ pub(crate) use nested::DEPTH as NESTED_DEPTH;
 pub use nested::Nested;
 pub use optimal::LIMIT as OPTIMAL_LIMIT;
 pub(crate) use tries::Watch;
-pub use tries::{Progress, Search};
+pub use tries::{Progress, Search, Tell};
 
 /// The two tensors of one step.
 pub(crate) type Pair = (usize, usize);
