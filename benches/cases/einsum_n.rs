@@ -114,21 +114,22 @@ pub fn suite(config: &Config) {
         });
     }
     for n in [4, 16, 64, 256] {
-        plan(config, &format!("plan chain n={n}"), &format!("chain n={n} bond8"), &chain(n, 8));
+        plan(config, &format!("plan chain n={n}"), &format!("chain n={n} bond8"), &chain(n, 8), EinsumOptimize::Greedy);
     }
     for n in [4, 8, 12] {
-        plan(config, &format!("plan grid {n}x{n}"), &format!("grid {n}x{n} bond2"), &grid(n, n, 2));
+        let (noted, network) = (format!("grid {n}x{n} bond2"), grid(n, n, 2));
+        plan(config, &format!("plan grid {n}x{n}"), &noted, &network, EinsumOptimize::Greedy);
+        plan(config, &format!("plan grid {n}x{n} auto"), &format!("{noted} auto"), &network, EinsumOptimize::Auto);
     }
 }
 
-/// Planning by the described greedy rule, which the peer plans by.
-fn plan(config: &Config, name: &str, noted: &str, network: &Network) {
+/// Planning alone; by the described greedy rule, it is what the peer does.
+fn plan(config: &Config, name: &str, noted: &str, network: &Network, plan: EinsumOptimize) {
     if !config.wants(name) {
         return;
     }
-    network.note_cost(noted, EinsumOptimize::Greedy);
-    network.note_cost(&format!("{noted} default"), EinsumOptimize::Auto);
-    let (op, shapes) = (network.op(EinsumOptimize::Greedy), network.shape_refs());
+    network.note_cost(noted, plan.clone());
+    let (op, shapes) = (network.op(plan), network.shape_refs());
     config.measure(name, || {
         black_box(op.tree(&shapes).unwrap());
     });

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use tenferro::einsum::{EinsumNotation, EinsumOptimize};
+use tenferro::einsum::{EinsumOptimize, Subscripts};
 
 use crate::einsum_n::Network;
 use crate::measure::{Config, Machine, note, reads};
@@ -68,9 +68,10 @@ fn column_major(instance: &Value) -> Network {
         .iter()
         .map(|s| s.as_array().unwrap().iter().map(|n| n.as_u64().unwrap() as usize).collect())
         .collect();
-    let notation = EinsumNotation::parse(instance["equation"].as_str().unwrap()).unwrap();
-    let ranks: Vec<usize> = shapes.iter().map(Vec::len).collect();
-    let mut subscripts = notation.resolve(&ranks).unwrap();
+    // Every character is a label there, digits too.
+    let labels = |term: &str| -> Vec<u32> { term.chars().map(u32::from).collect() };
+    let (inputs, output) = instance["equation"].as_str().unwrap().split_once("->").unwrap();
+    let mut subscripts = Subscripts::new(inputs.split(',').map(labels).collect::<Vec<_>>(), labels(output));
     subscripts.inputs.iter_mut().for_each(|term| term.reverse());
     subscripts.output.reverse();
     shapes.iter_mut().for_each(|shape| shape.reverse());

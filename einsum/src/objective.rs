@@ -67,6 +67,18 @@ impl Goal {
     }
 }
 
+impl fmt::Display for Goal {
+    /// As the language writes it, `objective = flops, memory_limit = 1000`; nothing for what is the default.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Goal { objective, memory_limit } = self;
+        if *objective != Objective::Time {
+            write!(f, "objective = {objective}")?;
+        }
+        let comma = if *objective == Objective::Time { "" } else { ", " };
+        memory_limit.map_or(Ok(()), |limit| write!(f, "{comma}memory_limit = {limit}"))
+    }
+}
+
 impl fmt::Display for Objective {
     /// As the language writes it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -12,7 +12,7 @@ use tenferro_core::shape::SymDim;
 use tenferro_core::{DType, DTypeSet, Error, Result};
 
 use crate::notation::{EinsumNotation, NotationError, SizeRule, bind_concrete, bind_symbolic};
-use crate::objective::{Goal, Objective};
+use crate::objective::Goal;
 use crate::planning::{EinsumOptimize, Search};
 use crate::subscripts::{Letter, Subscripts, write_subscripts};
 use crate::tree::ContractionTree;
@@ -401,10 +401,9 @@ impl fmt::Display for EinsumOp {
         if self.plan != EinsumOptimize::Auto {
             write!(f, ", {}", self.plan)?;
         }
-        let Goal { objective, memory_limit } = self.goal;
-        if objective != Objective::Time {
-            write!(f, ", objective = {objective}")?;
+        if self.goal != Goal::DEFAULT {
+            write!(f, ", {}", self.goal)?;
         }
-        memory_limit.map_or(Ok(()), |limit| write!(f, ", memory_limit = {limit}"))
+        Ok(())
     }
 }

@@ -117,6 +117,22 @@ impl FromStr for EinsumOptimize {
     }
 }
 
+/// The text of a goal, as it prints: `objective = flops, memory_limit = 1000`, or nothing.
+impl FromStr for Goal {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let refuse = |message: String| Error::argument("einsum", "goal", message);
+        let written = if text.trim().is_empty() { String::new() } else { format!(", {text}") };
+        let (plan, goal, rest) = options(&written).map_err(refuse)?;
+        if plan != EinsumOptimize::Auto || !rest.trim().is_empty() {
+            return Err(refuse(format!("is no goal: `{text}`")));
+        }
+        goal.check()?;
+        Ok(goal)
+    }
+}
+
 /// The text of a tree, as [`ContractionTree::to_text`] gives it.
 impl FromStr for ContractionTree {
     type Err = Error;
@@ -393,6 +409,7 @@ mod tests {
             prop_assert_eq!(parse(&text), Ok((op.clone(), text.len())));
             prop_assert_eq!(&text.parse::<EinsumOp>().unwrap(), &op);
             prop_assert_eq!(&op.plan.to_string().parse::<EinsumOptimize>().unwrap(), &op.plan);
+            prop_assert_eq!(op.goal.to_string().parse::<Goal>().unwrap(), op.goal);
             prop_assert_eq!(parse(&format!("{text} x \"y, z\" : f64")), Ok((op, text.len())));
         }
 

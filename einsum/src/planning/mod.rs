@@ -33,7 +33,7 @@ pub(crate) use nested::DEPTH as NESTED_DEPTH;
 pub use nested::Nested;
 pub use optimal::LIMIT as OPTIMAL_LIMIT;
 pub(crate) use tries::Watch;
-pub use tries::{Progress, Search};
+pub use tries::{Progress, Search, Tell};
 
 /// The two tensors of one step.
 pub(crate) type Pair = (usize, usize);
@@ -54,7 +54,7 @@ pub enum EinsumOptimize {
     LeftToRight,
     /// Positions (0, 1) of the current list until one tensor is left, results appended.
     Pairwise,
-    /// The best order there is, by dynamic programming; for at most [`OPTIMAL_LIMIT`] operands.
+    /// The best order there is, by dynamic programming; for at most [`OPTIMAL_LIMIT`] operands. Extents of 0 count as 1.
     Optimal,
     /// The best of greedy orders with a randomised rule, each improved by exact search over small subtrees.
     RandomGreedy {

@@ -30,8 +30,11 @@ pub struct Search<'a> {
     /// The most threads of a long search; 0 stands for those of the machine. Short searches start none.
     pub threads: usize,
     /// Told of each try that is done, on any thread but one at a time; `Break` ends the search with the best so far.
-    pub progress: Option<&'a (dyn Fn(&Progress) -> ControlFlow<()> + Sync)>,
+    pub progress: Option<&'a Tell<'a>>,
 }
+
+/// What is told of the progress of a search.
+pub type Tell<'a> = dyn Fn(&Progress) -> ControlFlow<()> + Sync + 'a;
 
 /// How far a search is.
 #[derive(Clone, Copy, Debug, PartialEq)]

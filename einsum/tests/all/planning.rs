@@ -222,6 +222,8 @@ proptest! {
         follow(&op, &tree, &operands).assert_close(&definition(&op, &operands), 1e-12, 1e-12, &op.to_string());
         let optimal = op.clone().with_plan(EinsumOptimize::Optimal).unwrap().with_goal(FLOPS).unwrap();
         let optimal = optimal.tree(&shapes).unwrap();
-        prop_assert!(optimal.cost() <= tree.cost() * (1.0 + 1e-9), "{}\n{tree}\n{optimal}", op);
+        // Where an extent is 0 no order is better than another; a slice saves the sum of an operand over its own labels.
+        let other = tree.extents().contains(&0) || !tree.slices().is_empty();
+        prop_assert!(other || optimal.cost() <= tree.cost() * (1.0 + 1e-9), "{}\n{tree}\n{optimal}", op);
     }
 }

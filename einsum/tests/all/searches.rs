@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use tenferro_einsum::{ContractionTree, EinsumOptimize, Goal, Objective, Progress, Search};
 
-use crate::networks::{Network, circuit, cubic, grid, mera_norm, peps_norm};
+use crate::networks::{Network, chain, circuit, cubic, grid, mera_norm, mps_norm, peps_norm};
 
 fn tree(network: &Network, plan: &EinsumOptimize, goal: Goal, search: &Search<'_>) -> ContractionTree {
     let shapes = network.shapes();
@@ -46,7 +46,16 @@ fn seeds_lead_elsewhere_and_back() {
 
 #[test]
 fn a_search_is_never_worse_than_greedy() {
-    for network in [grid(6, 6, 3), cubic(40, 2), circuit(6, 6, 2), peps_norm(3, 3, 3, 2), mera_norm(3, 2)] {
+    let families = [
+        chain(30, 3),
+        grid(6, 6, 3),
+        cubic(40, 2),
+        circuit(6, 6, 2),
+        mps_norm(12, 4, 2),
+        peps_norm(3, 3, 3, 2),
+        mera_norm(3, 2),
+    ];
+    for network in families {
         for objective in [Objective::Time, Objective::Flops, Objective::Size, Objective::Weighted { flops: 1, size: 1 }]
         {
             let goal = Goal { objective, memory_limit: None };
@@ -116,6 +125,8 @@ fn trees_are_drawn_and_read_back() {
         let tree = tree(&network, &EinsumOptimize::Auto, Goal::DEFAULT, &Search::default());
         let read: ContractionTree = tree.to_text().parse().unwrap();
         assert_eq!((read.steps(), read.to_text()), (tree.steps(), tree.to_text()));
+        let json = serde_json::to_string(&tree).unwrap();
+        assert_eq!(serde_json::from_str::<ContractionTree>(&json).unwrap().steps(), tree.steps());
         let (svg, dot) = (tree.to_svg(), tree.to_dot());
         assert_eq!(svg.matches("<circle").count(), network.inputs.len() + tree.steps().len());
         let operands: usize = tree.steps().iter().map(|step| step.operands.len()).sum();
@@ -124,4 +135,18 @@ fn trees_are_drawn_and_read_back() {
     }
     assert!("\"ij,jk->ik\" : [2, 3] [4, 5]".parse::<ContractionTree>().unwrap_err().to_string().contains("[4, 5]"));
     assert!("\"ij,jk->ik\"".parse::<ContractionTree>().unwrap_err().to_string().contains("expected `:`"));
+}
+
+#[test]
+fn plans_pass_through_serde_as_their_text() {
+    let plan = EinsumOptimize::tree_sa(3);
+    let json = serde_json::to_string(&plan).unwrap();
+    assert_eq!(json, "\"optimize = tree_sa(nbetas = 300, ntrials = 10, niters = 50, seed = 3)\"");
+    assert_eq!(serde_json::from_str::<EinsumOptimize>(&json).unwrap(), plan);
+    let goal = Goal { objective: Objective::Weighted { flops: 2, size: 1 }, memory_limit: Some(7) };
+    assert_eq!(serde_json::from_str::<Goal>(&serde_json::to_string(&goal).unwrap()).unwrap(), goal);
+    let op = grid(2, 2, 3).op(plan, goal);
+    assert_eq!(serde_json::from_str::<tenferro_einsum::EinsumOp>(&serde_json::to_string(&op).unwrap()).unwrap(), op);
+    assert!(serde_json::from_str::<EinsumOptimize>("\"optimize = best\"").is_err());
+    assert!(serde_json::from_str::<Goal>("\"memory_limit = 0\"").is_err());
 }
