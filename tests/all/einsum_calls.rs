@@ -2,7 +2,7 @@
 
 use tenferro::dtype::{Complex32, Complex64, ScalarValue};
 use tenferro::einsum::{
-    self, ConcreteEinsum, EinsumNotation, EinsumOptimize, Subscripts, dot, inner, kron, matmul, outer, tensordot,
+    self, ConcreteEinsum, EinsumNotation, EinsumOptimize, Goal, Subscripts, dot, inner, kron, matmul, outer, tensordot,
     trace, vdot,
 };
 use tenferro::prelude::*;
@@ -460,4 +460,37 @@ fn products_by_name_refuse_what_does_not_fit() {
     assert!(message(tensordot(&mut session, &a, &b, (&[0, 1], &[0]))).contains("not as many"));
     assert!(message(tensordot(&mut session, &a, &a, (&[0, 0], &[0, 1]))).contains("twice"));
     assert!(message(tensordot(&mut session, &a, &a, (&[2], &[0]))).contains("axis 2"));
+}
+
+#[test]
+fn a_memory_limit_changes_neither_values_nor_gradients() {
+    let goal = Goal { memory_limit: Some(20), ..Goal::DEFAULT };
+    let shapes: [&[usize]; 4] = [&[6, 7], &[7, 8], &[8, 9], &[9, 6]];
+    // Integers in doubles: sums are exact in any order.
+    let tensors: Vec<Tensor> = shapes.iter().map(|shape| entries(DType::F64, shape)).collect();
+    let operands: Vec<&Tensor> = tensors.iter().collect();
+    let limited = ConcreteEinsum::new("ij,jk,kl,li->").unwrap().with_goal(goal).unwrap();
+    assert!(limited.op(&shapes).unwrap().tree(&shapes).unwrap().slice_count() > 1.0);
+    let context = tenferro::ad::AdContext::new().with_rules(&einsum::ad_rules().unwrap());
+    for mut session in sessions() {
+        let whole = einsum(&mut session, "ij,jk,kl,li->", &operands).unwrap();
+        assert_eq!(limited.run(&mut session, &operands).unwrap(), whole);
+        let gradient = |op: einsum::EinsumOp, session: &mut Session| {
+            let mut b = tenferro::program::ProgramBuilder::new("ring");
+            let mut values = Vec::new();
+            for (i, tensor) in tensors.iter().enumerate() {
+                let shape: Vec<_> = tensor.shape().iter().map(|&n| n.into()).collect();
+                values.push(b.input(format!("x{i}"), tensor.dtype(), &shape).unwrap());
+            }
+            let output = b.extension(op, &values).unwrap()[0];
+            let program = b.finish(&[(None, output)]).unwrap();
+            let gradient = tenferro::ad::grad(&program, &[0, 2], &context).unwrap();
+            let inputs: Vec<TensorRead<'_>> = tensors.iter().map(TensorRead::from).collect();
+            session.run(std::sync::Arc::new(gradient), &inputs).unwrap()
+        };
+        let sliced = limited.op(&shapes).unwrap();
+        let plain = sliced.clone().with_goal(Goal::DEFAULT).unwrap();
+        assert_eq!(gradient(sliced, &mut session), gradient(plain, &mut session));
+    }
+    assert!(limited.with_goal(Goal { memory_limit: Some(0), ..Goal::DEFAULT }).is_err());
 }
