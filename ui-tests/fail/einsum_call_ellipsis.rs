@@ -1,4 +1,4 @@
-// error: einsum!: `...` hides the rank
+// error: einsum!: `...` stands for any number of axes
 use tenferro::prelude::*;
 
 fn main() -> tenferro::Result<()> {

@@ -1,4 +1,4 @@
-// error: the notation is a string literal
+// error: expected the notation, a string literal
 use tenferro::prelude::*;
 
 fn main() -> tenferro::Result<()> {

@@ -1,4 +1,4 @@
-// error: einsum: a bad literal, with a caret
+// error: einsum: `2` is no label: a label is one letter
 use tenferro::prelude::*;
 
 fn main() -> tenferro::Result<()> {

@@ -1,4 +1,4 @@
-// error: einsum: the notation has 2 operands, but 1 is given
+// error: has 2 operands, but 1 is given
 use tenferro::prelude::*;
 
 fn main() -> tenferro::Result<()> {
