@@ -214,7 +214,9 @@ fn random_matrix_products_agree() {
 fn sliced_contractions_agree_bit_for_bit_on_all_thread_counts() {
     let mut noise = Noise::new(37);
     // The labels to slice by their number: summed ones, those of the output, hyperedges and diagonals.
-    let cases: &[(&str, &[&[usize]], &[u32])] = &[
+    /// Notation, shapes and sliced labels.
+    type Case = (&'static str, &'static [&'static [usize]], &'static [u32]);
+    let cases: &[Case] = &[
         ("ij,jk->ik", &[&[20, 40], &[40, 30]], &[1]),
         ("ij,jk->ik", &[&[20, 40], &[40, 30]], &[0]),
         ("ij,jk->ik", &[&[20, 40], &[40, 30]], &[2, 1, 0]),
