@@ -1,6 +1,7 @@
 //! The cases that are compared with peers, under their names there.
 //!
-//! `cargo bench --bench cases -- SUITE [--threads N] [--filter S] [--batches B] [--batch-ms M]` prints
+//! `cargo bench --bench cases -- SUITE [--threads N] [--filter S] [--batches B] [--batch-ms M] [--max-flops F]
+//! [--max-peak P]` prints
 //! `name<TAB>min_ns<TAB>median_ns`, and counts as `#key<TAB>value`. Suites: `einsum2 einsumN run ad instances kernel`.
 //! A ratio is taken against a peer measured in the same run on the same machine.
 #![allow(clippy::unwrap_used)]

@@ -42,7 +42,7 @@
 //! | [`tensor`], [`dtype`] | tensors, views and their elements |
 //! | [`program`] | what a kernel becomes: programs, their operations, the builder for programs made at run time |
 //! | [`ad`] | derivatives of programs as programs |
-//! | [`einsum`] | einsum notation and contraction planning |
+//! | [`einsum()`], [`mod@einsum`] | einsums of tensors at hand; products by name; notation and contraction planning |
 //! | [`runtime`], [`cpu`] | preparing and running programs on engines; the CPU engine |
 //! | [`extension`] | operation families of your own |
 //!
@@ -63,6 +63,7 @@
 extern crate self as tenferro;
 
 mod directions;
+pub mod einsum;
 mod jacobian;
 pub mod kernel;
 pub mod prelude;
@@ -72,6 +73,7 @@ mod session;
 #[path = "private.rs"]
 pub mod __private;
 
+pub use einsum::{einsum_into, einsum_of_tensors as einsum};
 pub use session::Session;
 
 // The examples of the pages are tests too.
@@ -120,6 +122,48 @@ struct ReadmeExamples;
 /// ```
 pub use tenferro_dsl_macros::tenferro;
 
+/// An einsum of typed tensors, checked while the crate compiles: the notation, how many operands there are, their ranks
+/// and dtypes; the rank of the result is part of its type.
+///
+/// The operands are all of one dtype, any of `f32 f64 c32 c64 i32 i64`: `&TypedTensor<T, R>` or a view with as many axes
+/// as the term has labels, and a Rust scalar for a term without any. The value remembers them until it is run:
+///
+/// ```
+/// use tenferro::prelude::*;
+///
+/// let mut session = Session::cpu();
+/// let a = TypedTensor::from_rows([[1.0, 2.0], [3.0, 4.0]]);
+/// let x = TypedTensor::from_vec(vec![1.0, 10.0]);
+/// let y: TypedTensor<f64, 1> = einsum!("ij,j->i", &a, &x).run(&mut session)?;
+/// assert_eq!(y.as_slice()?, [21.0, 43.0]);
+///
+/// let mut square = TypedTensor::zeros([2, 2])?;
+/// einsum!("ij,jk->ik", &a, &a).run_into(&mut session, &mut square)?;
+/// assert_eq!(square, TypedTensor::from_rows([[7.0, 10.0], [15.0, 22.0]]));
+/// # Ok::<(), tenferro::Error>(())
+/// ```
+///
+/// A session in front runs it at once, and `path` or `optimize` at the end choose the order as in the language:
+///
+/// ```
+/// # use tenferro::prelude::*;
+/// let mut session = Session::cpu();
+/// let a = TypedTensor::<f32, 2>::eye(3)?;
+/// assert_eq!(einsum!(&mut session, "ij,jk,ki->", &a, &a, &a, optimize = greedy)?, 3.0);
+/// # Ok::<(), tenferro::Error>(())
+/// ```
+///
+/// As in the language, an axis of extent 1 stretches where `#` marks it, and nowhere else. For operands whose dtype or
+/// rank is not in their type, `...` among the labels, and stretching without marks, there is [`einsum()`].
+///
+/// ```compile_fail
+/// # use tenferro::prelude::*;
+/// let x = TypedTensor::<f64, 1>::zeros([3])?;
+/// let _ = einsum!("ij,jk->ik", &x, &x); // two axes each, says the notation
+/// # Ok::<(), tenferro::Error>(())
+/// ```
+pub use tenferro_dsl_macros::einsum;
+
 pub use tenferro_runtime::{Error, Result};
 
 /// Tensors and views, with dtype and rank known at run time or written in the type.
@@ -160,11 +204,6 @@ pub mod program {
 /// Derivatives of programs as programs: `jvp`, `vjp`, `grad`, `value_and_grad`, `hvp`; checkpoints; rules of families.
 pub mod ad {
     pub use tenferro_core::ad::*;
-}
-
-/// Einsum, engine-free: notation, contraction trees, planning, payload and derivative rules.
-pub mod einsum {
-    pub use tenferro_einsum::*;
 }
 
 /// Preparing programs and running them: [`Runtime`](runtime::Runtime), engines, the reference engine.

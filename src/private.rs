@@ -48,7 +48,7 @@ pub mod program {
 
     pub use crate::dtype::DType::{self, Bool, C32, C64, F32, F64, I32, I64};
     pub use crate::dtype::ScalarValue;
-    pub use crate::einsum::{EinsumOp, EinsumOptimize};
+    pub use crate::einsum::{EinsumOp, EinsumOptimize, Goal, Nested, Objective};
     pub use crate::kernel::{KernelProgram, Slot};
     pub use crate::program::ops::Comparison;
     pub use crate::program::ops::CoreOp::{self, *};

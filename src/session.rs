@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 
 use crate::Result;
 use crate::cpu::CpuEngine;
+use crate::einsum::Equations;
 use crate::kernel::{Destination, KernelProgram, Results, destination_tensors};
 use crate::runtime::reference::{self, ReferenceEngine};
 use crate::runtime::{Engine, EngineRegistration, EngineTarget, Error, ExtensionModule, Prepared, ProgramRef, Runtime};
@@ -35,6 +37,10 @@ pub struct Session {
     targets: [EngineTarget; 1],
     /// What was prepared, by the slot of the program.
     recent: Vec<Recent>,
+    /// Tells sessions apart.
+    id: u64,
+    /// The einsums of one-shot calls.
+    pub(crate) equations: Equations,
 }
 
 impl Session {
@@ -82,7 +88,15 @@ impl Session {
         for module in modules {
             builder = builder.install_extension_module(module)?;
         }
-        Ok(Self { runtime: builder.build()?, targets: [engine.target()], engine: Box::new(engine), recent: Vec::new() })
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Ok(Self {
+            runtime: builder.build()?,
+            targets: [engine.target()],
+            engine: Box::new(engine),
+            recent: Vec::new(),
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            equations: Equations::default(),
+        })
     }
 
     /// The runtime, which holds configuration and prepared programs.
@@ -98,6 +112,16 @@ impl Session {
     /// The engine's target, for [`Runtime::prepare`].
     pub fn target(&self) -> &EngineTarget {
         &self.targets[0]
+    }
+
+    /// The number of this session, as no other has.
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The parts that running a prepared program takes.
+    pub(crate) fn parts(&mut self) -> (&Runtime, &mut dyn Engine, &[EngineTarget; 1]) {
+        (&self.runtime, &mut *self.engine, &self.targets)
     }
 
     /// Runs a program built at run time, preparing it where that was not done before.
@@ -161,7 +185,7 @@ impl Session {
         }
         let recent = &mut self.recent[slot];
         if let Some(position) = recent.position(inputs) {
-            match run(&self.runtime, &mut *self.engine, &recent.entries[position].prepared) {
+            match run(&self.runtime, &mut *self.engine, recent.prepared(position)) {
                 // The runtime was reconfigured, or strides changed that a kernel was chosen for.
                 Err(Error::StaleEpoch { .. } | Error::NotSpecialized { .. }) => recent.forget(position),
                 result => return result,
@@ -179,42 +203,63 @@ impl fmt::Debug for Session {
     }
 }
 
-/// What was prepared from one program for the last few argument shapes.
-#[derive(Default)]
-struct Recent {
+/// What was prepared from one program for the last few dtypes and shapes of its inputs.
+pub(crate) struct Recent {
     entries: SmallVec<[Entry; 1]>,
     /// The entry to be replaced next.
     oldest: usize,
+    capacity: usize,
 }
 
 struct Entry {
-    /// The extents of all inputs, one after the other: a program's inputs have fixed ranks.
-    extents: SmallVec<[usize; 8]>,
+    /// Of each input the dtype and rank as one word, and the extents.
+    signature: SmallVec<[usize; 8]>,
     prepared: Prepared,
 }
 
-impl Recent {
-    /// As many shapes as alternate in practice: a training batch, the last one of an epoch, an evaluation.
-    const CAPACITY: usize = 4;
+impl Default for Recent {
+    /// Keeps as many shapes as alternate in practice: a training batch, the last one of an epoch, an evaluation.
+    fn default() -> Self {
+        Self::keeping(4)
+    }
+}
 
-    fn position(&self, inputs: &[TensorRead<'_>]) -> Option<usize> {
+impl Recent {
+    pub fn keeping(capacity: usize) -> Self {
+        Self { entries: SmallVec::new(), oldest: 0, capacity }
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn position(&self, inputs: &[TensorRead<'_>]) -> Option<usize> {
         self.entries.iter().position(|entry| entry.fits(inputs))
     }
 
-    fn forget(&mut self, position: usize) {
+    pub fn prepared(&self, position: usize) -> &Prepared {
+        &self.entries[position].prepared
+    }
+
+    pub fn forget(&mut self, position: usize) {
         self.entries.remove(position);
         self.oldest = 0;
     }
 
-    fn remember(&mut self, inputs: &[TensorRead<'_>], prepared: Prepared) -> &Prepared {
-        let extents = inputs.iter().flat_map(|input| input.shape()).copied().collect();
-        let entry = Entry { extents, prepared };
-        if self.entries.len() < Self::CAPACITY {
+    /// Keeps what was prepared for these inputs; the oldest entry makes room.
+    pub fn remember(&mut self, inputs: &[TensorRead<'_>], prepared: Prepared) -> &Prepared {
+        let mut signature = SmallVec::new();
+        for input in inputs {
+            signature.push(head(input));
+            signature.extend_from_slice(input.shape());
+        }
+        let entry = Entry { signature, prepared };
+        if self.entries.len() < self.capacity {
             self.entries.push(entry);
             return &self.entries[self.entries.len() - 1].prepared;
         }
         let replaced = self.oldest;
-        self.oldest = (replaced + 1) % Self::CAPACITY;
+        self.oldest = (replaced + 1) % self.capacity;
         self.entries[replaced] = entry;
         &self.entries[replaced].prepared
     }
@@ -222,16 +267,22 @@ impl Recent {
 
 impl Entry {
     fn fits(&self, inputs: &[TensorRead<'_>]) -> bool {
-        let mut rest = &self.extents[..];
-        inputs.iter().all(|input| {
+        let mut rest = &self.signature[..];
+        let all = inputs.iter().all(|input| {
             let shape = input.shape();
-            match rest.split_at_checked(shape.len()) {
-                Some((extents, others)) if extents == shape => {
+            match rest.split_at_checked(1 + shape.len()) {
+                Some((own, others)) if own[0] == head(input) && &own[1..] == shape => {
                     rest = others;
                     true
                 }
                 _ => false,
             }
-        })
+        });
+        all && rest.is_empty()
     }
+}
+
+/// Dtype and rank as one word.
+fn head(input: &TensorRead<'_>) -> usize {
+    input.shape().len() << 8 | input.dtype() as usize
 }

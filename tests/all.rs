@@ -7,6 +7,8 @@ mod all {
     mod checkpoint;
     mod composites;
     mod derivatives;
+    mod einsum_calls;
+    mod einsum_faults;
     mod engines;
     mod errors;
     mod expansion;

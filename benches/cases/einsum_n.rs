@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use tenferro::einsum::{EinsumOp, EinsumOptimize, Subscripts};
+use tenferro::einsum::{ConcreteEinsum, EinsumOp, EinsumOptimize, Subscripts};
 use tenferro::tensor::Tensor;
 
 use crate::measure::{Config, Machine, network, note, program, reads};
@@ -30,6 +30,17 @@ impl Network {
     pub fn note_cost(&self, name: &str, plan: EinsumOptimize) {
         let tree = self.op(plan).tree(&self.shape_refs()).unwrap();
         note(&format!("cost {name}"), format!("{:.4e} peak {:.3e}", tree.cost(), tree.peak()));
+    }
+
+    /// `name [what]`: runs of the prepared einsum with the default plan.
+    pub fn measure(&self, config: &Config, name: &str, what: &str, operands: &[Tensor]) {
+        let mut session = config.session();
+        let einsum = ConcreteEinsum::new(&self.subscripts).unwrap();
+        let operands: Vec<&Tensor> = operands.iter().collect();
+        config.measure(&format!("{name} [{what}]"), || {
+            let result = black_box(einsum.run(&mut session, &operands).unwrap());
+            session.engine().recycle(result);
+        });
     }
 
     /// A machine that contracts the network by a plan.
@@ -83,28 +94,42 @@ pub fn suite(config: &Config) {
             black_box(op.tree(&shapes).unwrap());
         });
         let operands = network.operands();
+        network.measure(config, name, "execute", &operands);
+        let operand_refs: Vec<&Tensor> = operands.iter().collect();
+        let mut session = config.session();
+        config.measure(&format!("{name} [prepare]"), || {
+            session.runtime().clear_prepared_cache();
+            let einsum = ConcreteEinsum::new(&network.subscripts).unwrap();
+            einsum.run(&mut session, &operand_refs).unwrap();
+        });
+        // The peer plans at every call; ours remembers what it planned for these labels and shapes.
+        config.measure(&format!("{name} [one-shot]"), || {
+            black_box(tenferro::einsum(&mut session, &network.subscripts, &operand_refs).unwrap());
+        });
         let mut machine = network.machine(config, name, EinsumOptimize::Auto, &operands);
         let reads = reads(&operands);
         let Machine { runtime, engine, prepared, .. } = &mut machine;
-        config.measure(&format!("{name} [execute]"), || {
+        config.measure(&format!("{name} [traced run]"), || {
             black_box(runtime.run(&mut [&mut *engine], prepared, &reads).unwrap());
         });
     }
     for n in [4, 16, 64, 256] {
-        plan(config, &format!("plan chain n={n}"), &chain(n, 8));
+        plan(config, &format!("plan chain n={n}"), &format!("chain n={n} bond8"), &chain(n, 8), EinsumOptimize::Greedy);
     }
     for n in [4, 8, 12] {
-        plan(config, &format!("plan grid {n}x{n}"), &grid(n, n, 2));
+        let (noted, network) = (format!("grid {n}x{n} bond2"), grid(n, n, 2));
+        plan(config, &format!("plan grid {n}x{n}"), &noted, &network, EinsumOptimize::Greedy);
+        plan(config, &format!("plan grid {n}x{n} auto"), &format!("{noted} auto"), &network, EinsumOptimize::Auto);
     }
 }
 
-/// Planning by the described greedy rule, which the peer plans by.
-fn plan(config: &Config, name: &str, network: &Network) {
+/// Planning alone; by the described greedy rule, it is what the peer does.
+fn plan(config: &Config, name: &str, noted: &str, network: &Network, plan: EinsumOptimize) {
     if !config.wants(name) {
         return;
     }
-    network.note_cost(name, EinsumOptimize::Greedy);
-    let (op, shapes) = (network.op(EinsumOptimize::Greedy), network.shape_refs());
+    network.note_cost(noted, plan.clone());
+    let (op, shapes) = (network.op(plan), network.shape_refs());
     config.measure(name, || {
         black_box(op.tree(&shapes).unwrap());
     });

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use tenferro::einsum::{EinsumNotation, EinsumOptimize};
+use tenferro::einsum::{EinsumOptimize, Subscripts};
 
 use crate::einsum_n::Network;
 use crate::measure::{Config, Machine, note, reads};
@@ -32,13 +32,12 @@ pub fn suite(config: &Config) {
 
 fn measure(config: &Config, name: &str, instance: &Value) {
     let network = column_major(instance);
-    if network.shapes.len() <= 2 {
-        return;
-    }
     let operands = network.operands();
     let reads = reads(&operands);
-    for which in ["opt_flops", "opt_size"] {
-        let pairs = instance["paths"][which]["path"].as_array().unwrap();
+    // One or two operands have one order.
+    let stored: &[&str] = if operands.len() > 2 { &["opt_flops", "opt_size"] } else { &[] };
+    for which in stored {
+        let pairs = instance["paths"][*which]["path"].as_array().unwrap();
         let index = |v: &Value| v.as_u64().unwrap() as u32;
         let path = EinsumOptimize::Path(pairs.iter().map(|p| (index(&p[0]), index(&p[1]))).collect());
         network.note_cost(&format!("{name} {which}"), path.clone());
@@ -48,11 +47,17 @@ fn measure(config: &Config, name: &str, instance: &Value) {
             black_box(runtime.run(&mut [&mut *engine], prepared, &reads).unwrap());
         });
     }
-    network.note_cost(&format!("{name} default"), EinsumOptimize::Auto);
     let (op, shapes) = (network.op(EinsumOptimize::Auto), network.shape_refs());
+    let tree = op.tree(&shapes).unwrap();
+    note(&format!("cost {name} default"), format!("{:.4e} peak {:.3e}", tree.cost(), tree.peak()));
     config.measure(&format!("{name} [optimize]"), || {
         black_box(op.tree(&shapes).unwrap());
     });
+    let (flops, peak) = config.limits();
+    if tree.cost() > flops || tree.peak() > peak {
+        return note(&format!("skip {name} default"), "too large");
+    }
+    network.measure(config, name, "plan execute, default", &operands);
 }
 
 /// The files are row-major: reversing every term and shape gives the same problem in column-major order.
@@ -63,9 +68,10 @@ fn column_major(instance: &Value) -> Network {
         .iter()
         .map(|s| s.as_array().unwrap().iter().map(|n| n.as_u64().unwrap() as usize).collect())
         .collect();
-    let notation = EinsumNotation::parse(instance["equation"].as_str().unwrap()).unwrap();
-    let ranks: Vec<usize> = shapes.iter().map(Vec::len).collect();
-    let mut subscripts = notation.resolve(&ranks).unwrap();
+    // Every character is a label there, digits too.
+    let labels = |term: &str| -> Vec<u32> { term.chars().map(u32::from).collect() };
+    let (inputs, output) = instance["equation"].as_str().unwrap().split_once("->").unwrap();
+    let mut subscripts = Subscripts::new(inputs.split(',').map(labels).collect::<Vec<_>>(), labels(output));
     subscripts.inputs.iter_mut().for_each(|term| term.reverse());
     subscripts.output.reverse();
     shapes.iter_mut().for_each(|shape| shape.reverse());

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use tenferro::Session;
 use tenferro::cpu::CpuEngine;
 use tenferro::dtype::Scalar;
 use tenferro::program::{ProgramBuilder, SemanticProgram, ValueId};
@@ -15,6 +16,8 @@ pub struct Config {
     filter: String,
     batches: usize,
     batch_ms: f64,
+    max_flops: f64,
+    max_peak: f64,
 }
 
 impl Config {
@@ -26,11 +29,22 @@ impl Config {
             filter: get("--filter").cloned().unwrap_or_default(),
             batches: number("--batches", 9.0) as usize,
             batch_ms: number("--batch-ms", 40.0),
+            max_flops: number("--max-flops", 2e11),
+            max_peak: number("--max-peak", 4e8),
         }
     }
 
     pub fn wants(&self, name: &str) -> bool {
         name.contains(&self.filter)
+    }
+
+    pub fn session(&self) -> Session {
+        if self.threads <= 1 { Session::cpu() } else { Session::cpu_with_threads(self.threads).unwrap() }
+    }
+
+    /// The most flops and elements of a result that a default plan may have to be run.
+    pub fn limits(&self) -> (f64, f64) {
+        (self.max_flops, self.max_peak)
     }
 
     pub fn engine(&self) -> CpuEngine {

@@ -9,7 +9,7 @@ use tenferro_runtime::{
     ContextIdentity, Engine, EngineId, EngineRegistration, EngineTarget, ExtensionCacheStore, Result,
 };
 
-use crate::memory::BufferPool;
+use crate::families::einsum::Lane;
 use crate::movement;
 use crate::provider::CpuProvider;
 use crate::workers::Workers;
@@ -34,9 +34,9 @@ const POOL_LIMIT: usize = 1 << 30;
 /// ```
 pub struct CpuEngine {
     pub(crate) workers: Workers,
-    pub(crate) pool: BufferPool,
-    /// Memory for the results of the steps of an einsum; empty between runs.
-    pub(crate) results: Vec<Option<Tensor>>,
+    pub(crate) lane: Lane,
+    /// One for each part of an einsum that is done at once with others.
+    pub(crate) lanes: Vec<Lane>,
     caches: ExtensionCacheStore,
 }
 
@@ -64,7 +64,7 @@ impl CpuEngine {
     }
 
     fn on(workers: Workers) -> Self {
-        Self { workers, pool: BufferPool::new(POOL_LIMIT), results: Vec::new(), caches: ExtensionCacheStore::new() }
+        Self { workers, lane: Lane::new(POOL_LIMIT), lanes: Vec::new(), caches: ExtensionCacheStore::new() }
     }
 
     /// The number of threads.
@@ -74,7 +74,8 @@ impl CpuEngine {
 
     /// Keeps at most so many bytes of free buffers from now on; 1 GiB at first.
     pub fn set_pool_limit(&mut self, bytes: usize) {
-        self.pool.set_limit(bytes);
+        self.lane.pool.set_limit(bytes);
+        self.lanes.clear();
     }
 
     /// Gives free buffers back, the largest first, until at most so many bytes are left; the limit stays.
@@ -86,7 +87,7 @@ impl CpuEngine {
 
     /// Bytes of free buffers.
     pub fn pooled_bytes(&self) -> usize {
-        self.pool.bytes()
+        [&self.lane].into_iter().chain(&self.lanes).map(|lane| lane.pool.bytes()).sum()
     }
 }
 
@@ -105,11 +106,11 @@ impl Engine for CpuEngine {
     }
 
     fn allocate(&mut self, dtype: DType, shape: &[usize]) -> Result<Tensor> {
-        Ok(self.pool.allocate(dtype, shape)?)
+        Ok(self.lane.pool.allocate(dtype, shape)?)
     }
 
     fn recycle(&mut self, tensor: Tensor) {
-        self.pool.recycle(tensor);
+        self.lane.pool.recycle(tensor);
     }
 
     fn copy(&mut self, source: &TensorView<'_>, destination: &mut Tensor) -> Result<()> {

@@ -9,3 +9,9 @@ use proc_macro::TokenStream;
 pub fn tenferro(input: TokenStream) -> TokenStream {
     tenferro_dsl::expand(input.into()).into()
 }
+
+/// Checks an einsum of tensors at hand, notation, ranks and dtypes, and compiles it to a static program.
+#[proc_macro]
+pub fn einsum(input: TokenStream) -> TokenStream {
+    tenferro_dsl::expand_einsum(input.into()).into()
+}

@@ -6,6 +6,7 @@
 
 mod check;
 pub mod diagnostics;
+mod einsum_call;
 mod emit;
 mod functions;
 mod lower;
@@ -29,4 +30,9 @@ pub fn compile(tokens: TokenStream) -> LoweredBlock {
 /// The whole of the language: the tokens of a block to the tokens that stand for it.
 pub fn expand(tokens: TokenStream) -> TokenStream {
     emit::emit(&compile(tokens))
+}
+
+/// The tokens of a call of `einsum!` to the expression that stands for it.
+pub fn expand_einsum(tokens: TokenStream) -> TokenStream {
+    einsum_call::expand(tokens)
 }

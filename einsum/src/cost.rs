@@ -1,15 +1,19 @@
 //! What a contraction costs: the network a planner sees, and the cost of a plan.
 
-use crate::planning::Pair;
+use smallvec::SmallVec;
+
+use crate::tree::Labels;
 
 /// Tensors with sorted distinct labels, as they are once diagonals are taken and one-sided sums are done.
 ///
 /// Extents are floating so that products saturate instead of overflowing.
 pub(crate) struct Network {
-    pub tensors: Vec<Vec<u32>>,
+    pub tensors: Vec<Labels>,
     /// Per label, whether the output has it.
     pub open: Vec<bool>,
     pub extents: Vec<f64>,
+    /// Per tensor, whether a sum made it from its operand, so that it takes memory as results do.
+    pub summed: Vec<bool>,
 }
 
 /// The number of elements, without overflow and without NaN: a zero extent beats any number of large ones.
@@ -18,15 +22,19 @@ pub(crate) fn product(extents: impl IntoIterator<Item = f64>) -> f64 {
 }
 
 /// Number of live tensors that hold each label; the output counts as one that never goes away.
-pub(crate) struct Holders(Vec<u32>);
+pub(crate) struct Holders(SmallVec<[u32; 16]>);
 
 impl Holders {
-    pub fn new<'a>(tensors: impl IntoIterator<Item = &'a [u32]>, output: &[u32], labels: usize) -> Self {
-        let mut count = vec![0; labels];
+    pub fn new<'a>(
+        tensors: impl IntoIterator<Item = &'a [u32]>,
+        output: impl IntoIterator<Item = u32>,
+        labels: usize,
+    ) -> Self {
+        let mut count = SmallVec::from_elem(0, labels);
         for labels in tensors {
             labels.iter().for_each(|&label| count[label as usize] += 1);
         }
-        output.iter().for_each(|&label| count[label as usize] += 1);
+        output.into_iter().for_each(|label| count[label as usize] += 1);
         Self(count)
     }
 
@@ -71,13 +79,13 @@ pub(crate) fn union(left: &[u32], right: &[u32], mut visit: impl FnMut(u32, bool
 
 impl Network {
     pub fn holders(&self) -> Holders {
-        let output: Vec<u32> = (0..self.open.len() as u32).filter(|&label| self.open[label as usize]).collect();
-        Holders::new(self.tensors.iter().map(Vec::as_slice), &output, self.extents.len())
+        let output = (0..self.open.len() as u32).filter(|&label| self.open[label as usize]);
+        Holders::new(self.tensors.iter().map(|labels| labels.as_slice()), output, self.extents.len())
     }
 
     /// The labels of the result of contracting two tensors now, sorted.
-    pub fn result(&self, holders: &Holders, left: &[u32], right: &[u32]) -> Vec<u32> {
-        let mut labels = Vec::with_capacity(left.len() + right.len());
+    pub fn result(&self, holders: &Holders, left: &[u32], right: &[u32]) -> Labels {
+        let mut labels = Labels::new();
         union(left, right, |label, shared| {
             if holders.wanted_beyond(label, 1 + u32::from(shared)) {
                 labels.push(label);
@@ -88,28 +96,17 @@ impl Network {
 
     /// The number of elements of that result.
     pub fn result_size(&self, holders: &Holders, left: &[u32], right: &[u32]) -> f64 {
-        self.size(&self.result(holders, left, right))
+        let mut size: f64 = 1.0;
+        union(left, right, |label, shared| {
+            if holders.wanted_beyond(label, 1 + u32::from(shared)) {
+                size = (size * self.extents[label as usize]).min(f64::MAX);
+            }
+        });
+        size
     }
 
     /// The number of index combinations of a set of labels.
     pub fn size(&self, labels: &[u32]) -> f64 {
         product(labels.iter().map(|&label| self.extents[label as usize]))
-    }
-
-    /// The sum over the steps of the product of all extents that take part in the step.
-    pub fn cost(&self, pairs: &[Pair]) -> f64 {
-        let mut holders = self.holders();
-        let mut tensors = self.tensors.clone();
-        let mut total = 0.0;
-        for &(left, right) in pairs {
-            let (left, right) = (&tensors[left], &tensors[right]);
-            let mut involved = Vec::with_capacity(left.len() + right.len());
-            union(left, right, |label, _| involved.push(label));
-            total += self.size(&involved);
-            let result = self.result(&holders, left, right);
-            holders.replace([left.as_slice(), right.as_slice()], &result);
-            tensors.push(result);
-        }
-        total
     }
 }

@@ -3,17 +3,23 @@
 //! The way of an einsum: text is parsed into an [`EinsumNotation`] (or labels come as integers, [`Subscripts`]); with
 //! the operands' shapes it becomes the payload [`EinsumOp`], which a program holds; when extents are known an executor
 //! asks it for a [`ContractionTree`] and follows its steps.
+//!
+//! With the feature `serde`, einsums, plans, goals and trees are written and read as their text.
 #![forbid(unsafe_code)]
 
 mod apply;
 mod cost;
 mod dot_general;
+mod draw;
 mod flatten;
 mod notation;
+mod objective;
 mod op;
 mod planning;
 mod report;
 mod rules;
+#[cfg(feature = "serde")]
+mod serialize;
 mod subscripts;
 mod text;
 mod tree;
@@ -21,9 +27,10 @@ mod tree;
 pub use apply::{einsum, einsum_with};
 pub use dot_general::dot_general;
 pub use notation::{EinsumNotation, NotationError, SizeRule};
+pub use objective::{Goal, Objective};
 pub use op::{EinsumOp, FAMILY_ID};
-pub use planning::{EinsumOptimize, OPTIMAL_LIMIT};
+pub use planning::{EinsumOptimize, Nested, OPTIMAL_LIMIT, Progress, Search, Tell};
 pub use rules::ad_rules;
 pub use subscripts::Subscripts;
 pub use text::EinsumPayloads;
-pub use tree::{Access, ContractionTree, Labels, Step, StepOperand};
+pub use tree::{Access, ContractionTree, Labels, Slice, Step, StepOperand};

@@ -13,7 +13,8 @@ use tenferro_core::{DType, DTypeSet, Error, Result};
 
 use crate::flatten;
 use crate::notation::{EinsumNotation, NotationError, SizeRule, bind_concrete, bind_symbolic};
-use crate::planning::EinsumOptimize;
+use crate::objective::Goal;
+use crate::planning::{EinsumOptimize, Search};
 use crate::subscripts::{Letter, Subscripts, write_subscripts};
 use crate::tree::ContractionTree;
 
@@ -34,6 +35,8 @@ pub struct EinsumOp {
     pub stretch: Cow<'static, [(u32, u32)]>,
     /// How the order of contraction is found.
     pub plan: EinsumOptimize,
+    /// What the plan is to reach.
+    pub goal: Goal,
 }
 
 impl EinsumOp {
@@ -66,6 +69,7 @@ impl EinsumOp {
             return refuse("stretch", format!("marks axis {axis} of operand {operand}, which does not exist"));
         }
         plan.check(inputs.len())?;
+        check_slices(&plan, |label| inputs.iter().any(|labels| labels.contains(&label)))?;
         Ok(Self::canonical(inputs, output, stretch.to_vec(), plan))
     }
 
@@ -75,6 +79,29 @@ impl EinsumOp {
     /// Operands that do not fit the notation, with the place.
     pub fn concrete(notation: &EinsumNotation, shapes: &[&[usize]]) -> Result<Self, NotationError> {
         bind_concrete(notation, shapes)
+    }
+
+    /// As [`concrete`](Self::concrete), with integer labels.
+    ///
+    /// # Errors
+    /// Labels that [`new`](Self::new) refuses, operands that do not fit them, a label with two extents.
+    ///
+    /// ```
+    /// use tenferro_einsum::{EinsumOp, Subscripts};
+    /// let labels = Subscripts::new([vec![7, 5], vec![5, 9]], [7, 9]);
+    /// let op = EinsumOp::concrete_labels(&labels, &[&[2, 1], &[3, 4]])?;
+    /// assert_eq!(op.to_string(), "\"i#j,jk->ik\"");
+    /// # Ok::<(), tenferro_core::Error>(())
+    /// ```
+    pub fn concrete_labels(labels: &Subscripts, shapes: &[&[usize]]) -> Result<Self> {
+        let mut stretch = Vec::new();
+        for (operand, (labels, shape)) in labels.inputs.iter().zip(shapes).enumerate() {
+            let ones = shape.iter().take(labels.len()).enumerate().filter(|&(_, &extent)| extent == 1);
+            stretch.extend(ones.map(|(axis, _)| (operand as u32, axis as u32)));
+        }
+        let op = Self::new(labels.clone(), &stretch, EinsumOptimize::Auto)?;
+        op.extents(shapes)?;
+        Ok(op)
     }
 
     /// The einsum for operands of symbolic shapes: an axis of constant extent 1 stretches where the notation marks it
@@ -96,11 +123,21 @@ impl EinsumOp {
     /// A plan that does not fit the number of operands.
     pub fn with_plan(mut self, plan: EinsumOptimize) -> Result<Self> {
         plan.check(self.inputs.len())?;
+        check_slices(&plan, |label| self.inputs.iter().any(|labels| labels.contains(&label)))?;
         self.plan = plan;
         Ok(self)
     }
 
-    /// Numbers the labels and drops marks of axes whose label is stretched everywhere: its extent is 1.
+    /// The same einsum with another goal for its plan.
+    ///
+    /// # Errors
+    /// A memory limit of 0, or weights that are all 0.
+    pub fn with_goal(self, goal: Goal) -> Result<Self> {
+        goal.check()?;
+        Ok(Self { goal, ..self })
+    }
+
+    /// Numbers the labels, those of a sliced plan too, and drops marks of axes whose label is stretched everywhere: its extent is 1.
     pub(crate) fn canonical(
         inputs: Vec<Vec<u32>>,
         output: Vec<u32>,
@@ -120,6 +157,16 @@ impl EinsumOp {
             .collect();
         let output: Vec<u32> = output.iter().filter_map(|label| numbers.get(label).copied()).collect();
 
+        let plan = match plan {
+            EinsumOptimize::Tree { pairs, slices } => {
+                let mut slices: Vec<u32> = slices.iter().filter_map(|label| numbers.get(label).copied()).collect();
+                slices.sort_unstable();
+                slices.dedup();
+                EinsumOptimize::Tree { pairs, slices: slices.into() }
+            }
+            plan => plan,
+        };
+
         stretch.sort_unstable();
         stretch.dedup();
         let mut whole = vec![false; numbers.len()];
@@ -129,7 +176,7 @@ impl EinsumOp {
             }
         }
         stretch.retain(|&(operand, axis)| whole[inputs[operand as usize][axis as usize] as usize]);
-        Self { inputs: inputs.into(), output: output.into(), stretch: stretch.into(), plan }
+        Self { inputs: inputs.into(), output: output.into(), stretch: stretch.into(), plan, goal: Goal::DEFAULT }
     }
 
     /// Whether this axis of extent 1 stretches to its label's extent.
@@ -183,7 +230,15 @@ impl EinsumOp {
     /// # Errors
     /// As [`extents`](Self::extents).
     pub fn tree(&self, shapes: &[&[usize]]) -> Result<ContractionTree> {
-        Ok(ContractionTree::new(self, self.extents(shapes)?))
+        self.tree_with(shapes, &Search::default())
+    }
+
+    /// As [`tree`](Self::tree), with a say in how a long search is run.
+    ///
+    /// # Errors
+    /// As [`extents`](Self::extents).
+    pub fn tree_with(&self, shapes: &[&[usize]], search: &Search<'_>) -> Result<ContractionTree> {
+        Ok(ContractionTree::new(self, self.extents(shapes)?, search))
     }
 
     /// Checks what [`EinsumOp::new`] makes true and a hand-written table may not.
@@ -206,7 +261,9 @@ impl EinsumOp {
         if !self.stretch.is_sorted() || !self.stretch.iter().all(on_axis) {
             return refuse("stretch", "is not a sorted list of axes that exist");
         }
-        self.plan.check(self.inputs.len())
+        self.plan.check(self.inputs.len())?;
+        check_slices(&self.plan, |label| (label as usize) < count)?;
+        self.goal.check()
     }
 
     fn common_dtype(&self, ctx: &ShapeContext<'_>) -> Result<DType> {
@@ -248,6 +305,19 @@ impl EinsumOp {
             }
         }
         Ok(())
+    }
+}
+
+/// The sliced labels of a plan must be labels of the equation.
+fn check_slices(plan: &EinsumOptimize, exists: impl Fn(u32) -> bool) -> Result<()> {
+    let EinsumOptimize::Tree { slices, .. } = plan else { return Ok(()) };
+    match slices.iter().enumerate().find(|&(place, &label)| !exists(label) || slices[..place].contains(&label)) {
+        None => Ok(()),
+        Some((_, label)) => Err(Error::argument(
+            "einsum",
+            "slices",
+            format!("has label {label}, which is on no operand or sliced twice"),
+        )),
     }
 }
 
@@ -328,15 +398,18 @@ impl ExtensionOp for EinsumOp {
 }
 
 impl fmt::Display for EinsumOp {
-    /// `"ij,jk->ik"`, with `#` on stretched axes, and the plan if one is asked for.
+    /// `"ij,jk->ik"`, with `#` on stretched axes, and the plan and goal where they are asked for.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("\"")?;
         let inputs = self.inputs.iter().map(|labels| &**labels);
         write_subscripts(f, inputs, &self.output, |operand, axis| self.stretches(operand, axis))?;
         f.write_str("\"")?;
-        match &self.plan {
-            EinsumOptimize::Auto => Ok(()),
-            plan => write!(f, ", {plan}"),
+        if self.plan != EinsumOptimize::Auto {
+            write!(f, ", {}", self.plan)?;
         }
+        if self.goal != Goal::DEFAULT {
+            write!(f, ", {}", self.goal)?;
+        }
+        Ok(())
     }
 }

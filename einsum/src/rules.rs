@@ -147,7 +147,7 @@ fn carried_by_others(op: &EinsumOp, active: usize) -> HashSet<u32> {
 }
 
 /// The einsum of the cotangent, in front unless it is the `seeded` scalar 1, with the other operands, onto `output`;
-/// contracted along the same tree.
+/// contracted along the same tree, the same labels sliced, or planned by the same method for the same goal.
 fn backward(op: &EinsumOp, active: usize, output: Vec<u32>, seeded: bool) -> EinsumOp {
     let count = op.inputs.len();
     let mut inputs = if seeded { Vec::new() } else { vec![op.output.to_vec()] };
@@ -156,11 +156,18 @@ fn backward(op: &EinsumOp, active: usize, output: Vec<u32>, seeded: bool) -> Ein
     let place = |operand: u32| operand + u32::from((operand as usize) < active) - u32::from(seeded);
     let stretch = op.stretch.iter().filter(|&&(operand, _)| operand as usize != active);
     let stretch = stretch.map(|&(operand, axis)| (place(operand), axis)).collect();
-    let plan = match op.plan.fixed(count) {
-        Some(pairs) => EinsumOptimize::Path(path::to_positions(&path::rerooted(&pairs, count, active), count).into()),
-        None => op.plan.clone(),
+    let plan = match (op.plan.fixed(count), &op.plan) {
+        (None, plan) => plan.clone(),
+        (Some(pairs), EinsumOptimize::Tree { slices, .. }) => {
+            let pairs = path::rerooted(&pairs, count, active).into_iter();
+            let pairs = pairs.map(|(left, right)| (left as u32, right as u32)).collect();
+            EinsumOptimize::Tree { pairs, slices: slices.clone() }
+        }
+        (Some(pairs), _) => {
+            EinsumOptimize::Path(path::to_positions(&path::rerooted(&pairs, count, active), count).into())
+        }
     };
-    EinsumOp::canonical(inputs, output, stretch, plan)
+    EinsumOp { goal: op.goal, ..EinsumOp::canonical(inputs, output, stretch, plan) }
 }
 
 /// Makes axis `i` of `value` axis `axes[i]` of a value of this shape, repeating it along the axes that are missing.

@@ -75,14 +75,3 @@ impl fmt::Display for Letter {
         }
     }
 }
-
-/// The distinct labels in order of first occurrence.
-pub(crate) fn distinct(labels: impl IntoIterator<Item = u32>) -> Vec<u32> {
-    let mut found = Vec::new();
-    for label in labels {
-        if !found.contains(&label) {
-            found.push(label);
-        }
-    }
-    found
-}

@@ -1,12 +1,15 @@
 //! The contraction tree: what an executor does, step by step, for known extents.
 
+use std::borrow::Cow;
+
 use smallvec::SmallVec;
+use tenferro_core::shape::SymDim;
 use tenferro_core::{Error, Result};
 
-use crate::cost::{Holders, Network, product};
+use crate::cost::{self, Holders, Network};
+use crate::objective::StepCost;
 use crate::op::EinsumOp;
-use crate::planning::Pair;
-use crate::subscripts::distinct;
+use crate::planning::{EinsumOptimize, Pair, Search, Watch};
 
 /// A short list of labels, one per axis.
 pub type Labels = SmallVec<[u32; 6]>;
@@ -14,11 +17,25 @@ pub type Labels = SmallVec<[u32; 6]>;
 /// How the axes of a tensor carry distinct labels.
 ///
 /// Walking along label `k` moves along all of `axes[k]` at once: a label on several axes walks their diagonal. An axis
-/// that is in no list has extent 1, or stretches, and stays at index 0.
+/// that is in no list has extent 1, or stretches, and stays at index 0; or its label is sliced, and it stays at the index
+/// of the slice, see [`offset`](Self::offset).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
     labels: Labels,
-    axes: Vec<SmallVec<[usize; 2]>>,
+    axes: SmallVec<[SmallVec<[usize; 2]>; 4]>,
+    /// Pairs of the number of a slice in [`ContractionTree::slices`] and an axis.
+    sliced: SmallVec<[(usize, usize); 1]>,
+}
+
+/// A label that is fixed at each of its values in turn, while everything else is done for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// The label.
+    pub label: u32,
+    /// How many values it has.
+    pub extent: usize,
+    /// Whether the output has it: then a slice writes its own part of the output; otherwise the slices are added.
+    pub is_open: bool,
 }
 
 /// A tensor taking part in a step.
@@ -40,7 +57,7 @@ pub struct Step {
     pub operands: SmallVec<[StepOperand; 2]>,
     /// The labels of the result's axes, all different.
     pub labels: Labels,
-    /// The product of all extents that take part.
+    /// The product of all extents that take part, in one slice.
     pub cost: f64,
     /// The number of elements of the result.
     pub size: f64,
@@ -50,6 +67,9 @@ pub struct Step {
 ///
 /// The last step makes the distinct labels of the output in order of first occurrence; where the output repeats labels
 /// they are written through [`output`](Self::output) into zeros.
+///
+/// Where the goal has a memory limit, labels may be *sliced*, see [`slices`](Self::slices): all steps are done for each
+/// combination of their values, with operands and output restricted there. No step has a sliced label.
 ///
 /// ```
 /// use tenferro_einsum::{EinsumNotation, EinsumOp};
@@ -61,7 +81,10 @@ pub struct Step {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContractionTree {
+    op: EinsumOp,
     extents: Vec<usize>,
+    pairs: Vec<Pair>,
+    slices: Vec<Slice>,
     operands: Vec<Access>,
     steps: Vec<Step>,
     output: Access,
@@ -70,10 +93,27 @@ pub struct ContractionTree {
 impl Access {
     /// Groups the axes by label, leaving out those that stretch.
     fn new(axes: &[u32], stretches: impl Fn(usize) -> bool) -> Self {
-        let carried = || (0..axes.len()).filter(|&axis| !stretches(axis));
-        let labels: Labels = distinct(carried().map(|axis| axes[axis])).into();
-        let axes = labels.iter().map(|&label| carried().filter(|&axis| axes[axis] == label).collect()).collect();
-        Self { labels, axes }
+        let mut access = Self { labels: Labels::new(), axes: SmallVec::new(), sliced: SmallVec::new() };
+        for (axis, &label) in axes.iter().enumerate().filter(|&(axis, _)| !stretches(axis)) {
+            match access.labels.iter().position(|&other| other == label) {
+                Some(place) => access.axes[place].push(axis),
+                None => {
+                    access.labels.push(label);
+                    access.axes.push(SmallVec::from_slice(&[axis]));
+                }
+            }
+        }
+        access
+    }
+
+    /// Fixes the axes of the sliced labels.
+    fn slice(&mut self, slices: &[Slice]) {
+        for (number, slice) in slices.iter().enumerate() {
+            if let Some(place) = self.labels.iter().position(|&label| label == slice.label) {
+                self.labels.remove(place);
+                self.sliced.extend(self.axes.remove(place).into_iter().map(|axis| (number, axis)));
+            }
+        }
     }
 
     /// The distinct labels.
@@ -97,36 +137,105 @@ impl Access {
         let sum = |axes: &SmallVec<[usize; 2]>| axes.iter().fold(0isize, |sum, &axis| sum.wrapping_add(strides[axis]));
         self.axes.iter().map(sum).collect()
     }
+
+    /// The axes that are fixed in a slice: pairs of a number in [`ContractionTree::slices`] and an axis.
+    pub fn sliced(&self) -> &[(usize, usize)] {
+        &self.sliced
+    }
+
+    /// Where a slice starts in a tensor with these strides per axis; `values` has one for each sliced label.
+    pub fn offset(&self, strides: &[isize], values: &[usize]) -> isize {
+        self.sliced.iter().map(|&(slice, axis)| values[slice] as isize * strides[axis]).sum()
+    }
 }
 
 impl ContractionTree {
     /// Plans `op` for these extents, one per label; see [`EinsumOp::extents`].
-    pub fn new(op: &EinsumOp, extents: Vec<usize>) -> Self {
-        let operands: Vec<Access> = op
+    pub fn new(op: &EinsumOp, extents: Vec<usize>, search: &Search<'_>) -> Self {
+        let mut operands: Vec<Access> = op
             .inputs
             .iter()
             .enumerate()
             .map(|(operand, labels)| Access::new(labels, |axis| op.stretches(operand, axis)))
             .collect();
-        let output = Access::new(&op.output, |_| false);
+        let mut output = Access::new(&op.output, |_| false);
+        let (pairs, sliced) = match operands.len() {
+            0 | 1 => Default::default(),
+            // A pair has one order, and no result but the last.
+            2 if op.goal.memory_limit.is_none() => (vec![(0, 1)], Vec::new()),
+            _ => op.plan.plan(&network(&operands, &output, &extents), &op.goal, &Watch::new(search)),
+        };
+        let is_open = |label| op.output.contains(&label);
+        let slice = |label: u32| Slice { label, extent: extents[label as usize], is_open: is_open(label) };
+        let slices: Vec<Slice> = sliced.into_iter().map(slice).collect();
+        if !slices.is_empty() {
+            operands.iter_mut().chain([&mut output]).for_each(|access| access.slice(&slices));
+        }
         let as_tensor = |(slot, access): (usize, &Access)| StepOperand { slot, labels: access.labels.clone() };
         let mut builder = Builder {
             extents: &extents,
             output: output.labels(),
             operand_count: operands.len(),
-            holders: Holders::new(operands.iter().map(Access::labels), output.labels(), extents.len()),
-            tensors: operands.iter().enumerate().map(as_tensor).collect(),
-            steps: Vec::new(),
+            holders: holders(&operands, &output, extents.len()),
+            tensors: Vec::with_capacity(2 * operands.len()),
+            steps: Vec::with_capacity(operands.len()),
         };
+        builder.tensors.extend(operands.iter().enumerate().map(as_tensor));
         if operands.len() == 1 {
             builder.push(builder.tensors.iter().cloned().collect(), output.labels.clone());
         } else {
             (0..operands.len()).for_each(|operand| builder.sum_own_labels(operand));
-            let pairs = op.plan.pairs(&builder.network());
             builder.contract(&pairs);
         }
         let steps = builder.steps;
-        Self { operands, steps, output, extents }
+        Self { op: op.clone(), operands, steps, output, extents, pairs, slices }
+    }
+
+    /// The einsum that is planned.
+    pub fn op(&self) -> &EinsumOp {
+        &self.op
+    }
+
+    /// The shapes of the operands that it is planned for.
+    pub fn shapes(&self) -> Vec<Vec<usize>> {
+        let extent = |operand, axis, label: u32| match self.op.stretches(operand, axis) {
+            true => 1,
+            false => self.extents[label as usize],
+        };
+        let shape = |(operand, labels): (usize, &Cow<'static, [u32]>)| {
+            labels.iter().enumerate().map(|(axis, &label)| extent(operand, axis, label)).collect()
+        };
+        self.op.inputs.iter().enumerate().map(shape).collect()
+    }
+
+    /// The plan that gives this tree again without a search, for any extents.
+    ///
+    /// ```
+    /// use tenferro_einsum::{EinsumNotation, EinsumOp};
+    /// let shapes: [&[usize]; 3] = [&[2, 3], &[3, 4], &[4]];
+    /// let op = EinsumOp::concrete(&EinsumNotation::parse("ij,jk,k->i")?, &shapes)?;
+    /// let tree = op.tree(&shapes)?;
+    /// let planned = op.with_plan(tree.plan())?;
+    /// assert_eq!(planned.to_string(), "\"ij,jk,k->i\", tree = [(1, 2), (0, 3)]");
+    /// assert_eq!(planned.tree(&shapes)?.steps(), tree.steps());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn plan(&self) -> EinsumOptimize {
+        EinsumOptimize::Tree {
+            pairs: self.pairs.iter().map(|&(left, right)| (left as u32, right as u32)).collect(),
+            slices: self.slices.iter().map(|slice| slice.label).collect(),
+        }
+    }
+
+    /// The sliced labels, in order; the result is the sum over those that are not open, for each value of those that
+    /// are, of what the steps make of the operands and of the output restricted by [`Access::offset`].
+    pub fn slices(&self) -> &[Slice] {
+        &self.slices
+    }
+
+    /// How often the steps are done: the product of the extents of the slices.
+    pub fn slice_count(&self) -> f64 {
+        self.slices.iter().map(|slice| slice.extent as f64).product()
     }
 
     /// The extent of each label.
@@ -149,9 +258,48 @@ impl ContractionTree {
         &self.output
     }
 
-    /// The sum of the costs of the steps: multiplications, nearly.
+    /// The sum of the costs of the steps over all slices: multiplications, nearly. A step without a sliced label counts
+    /// for every slice, as it is done.
     pub fn cost(&self) -> f64 {
-        self.steps.iter().map(|step| step.cost).sum()
+        self.slice_count() * self.steps.iter().map(|step| step.cost).sum::<f64>()
+    }
+
+    /// The predicted nanoseconds on one core, by the model of [`Objective::Time`](crate::Objective::Time).
+    pub fn predicted_time(&self) -> f64 {
+        let size = |operand: Option<&StepOperand>| operand.map_or(0.0, |operand| self.elements(&operand.labels));
+        let time = |step: &Step| {
+            let (left, right) = (size(step.operands.first()), size(step.operands.get(1)));
+            StepCost { flops: step.cost, left, right, result: step.size }.time()
+        };
+        self.slice_count() * self.steps.iter().map(time).sum::<f64>()
+    }
+
+    /// The cost for symbolic extents, one per label; sliced labels count like all others.
+    ///
+    /// # Panics
+    /// When there are fewer extents than labels.
+    ///
+    /// ```
+    /// use tenferro_core::shape::{SizeId, SymDim};
+    /// use tenferro_einsum::{EinsumNotation, EinsumOp};
+    /// let shapes: [&[usize]; 3] = [&[2, 2], &[2, 2], &[2]];
+    /// let op = EinsumOp::concrete(&EinsumNotation::parse("ij,jk,k->i")?, &shapes)?;
+    /// let n = SymDim::size(SizeId(0));
+    /// let cost = op.tree(&shapes)?.symbolic_cost(&[n.clone(), n.clone(), n.clone()]);
+    /// assert_eq!(cost, SymDim::constant(2) * n.clone() * n);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn symbolic_cost(&self, extents: &[SymDim]) -> SymDim {
+        let slices = self.slices.iter().map(|slice| slice.label);
+        let step = |step: &Step| {
+            let product = |product: SymDim, label: u32| product * extents[label as usize].clone();
+            step.involved().into_iter().chain(slices.clone()).fold(SymDim::constant(1), product)
+        };
+        self.steps.iter().map(step).fold(SymDim::constant(0), |sum, cost| sum + cost)
+    }
+
+    pub(crate) fn elements(&self, labels: &[u32]) -> f64 {
+        product(&self.extents, labels)
     }
 
     /// Refuses a tree with a result that memory cannot address; its cost is a number all the same.
@@ -175,6 +323,43 @@ impl ContractionTree {
     }
 }
 
+impl Step {
+    /// The labels that take part, each once.
+    pub fn involved(&self) -> Labels {
+        let mut labels = Labels::new();
+        for &label in self.operands.iter().flat_map(|operand| &operand.labels) {
+            if !labels.contains(&label) {
+                labels.push(label);
+            }
+        }
+        labels
+    }
+}
+
+fn product(extents: &[usize], labels: &[u32]) -> f64 {
+    cost::product(labels.iter().map(|&label| extents[label as usize] as f64))
+}
+
+fn holders(operands: &[Access], output: &Access, labels: usize) -> Holders {
+    Holders::new(operands.iter().map(Access::labels), output.labels().iter().copied(), labels)
+}
+
+/// What is left to plan once every operand is summed over its own labels.
+fn network(operands: &[Access], output: &Access, extents: &[usize]) -> Network {
+    let holders = holders(operands, output, extents.len());
+    let kept = |operand: &Access| -> Labels {
+        let mut kept: Labels =
+            operand.labels.iter().copied().filter(|&label| holders.wanted_beyond(label, 1)).collect();
+        kept.sort_unstable();
+        kept
+    };
+    let tensors: Vec<Labels> = operands.iter().map(kept).collect();
+    let summed = tensors.iter().zip(operands).map(|(kept, operand)| kept.len() < operand.labels.len()).collect();
+    let mut open = vec![false; extents.len()];
+    output.labels().iter().for_each(|&label| open[label as usize] = true);
+    Network { tensors, open, extents: extents.iter().map(|&extent| extent as f64).collect(), summed }
+}
+
 /// Turns pairs into steps, keeping track of which labels are still wanted.
 struct Builder<'a> {
     extents: &'a [usize],
@@ -194,21 +379,6 @@ impl Builder<'_> {
             operand.labels.iter().copied().filter(|&label| self.holders.wanted_beyond(label, 1)).collect();
         if kept.len() < operand.labels.len() {
             self.tensors[number] = self.push([operand.clone()].into_iter().collect(), kept);
-        }
-    }
-
-    fn network(&self) -> Network {
-        let sorted = |tensor: &StepOperand| {
-            let mut labels = tensor.labels.to_vec();
-            labels.sort_unstable();
-            labels
-        };
-        let mut open = vec![false; self.extents.len()];
-        self.output.iter().for_each(|&label| open[label as usize] = true);
-        Network {
-            tensors: self.tensors.iter().map(sorted).collect(),
-            open,
-            extents: self.extents.iter().map(|&extent| extent as f64).collect(),
         }
     }
 
@@ -235,9 +405,12 @@ impl Builder<'_> {
     }
 
     fn push(&mut self, operands: SmallVec<[StepOperand; 2]>, labels: Labels) -> StepOperand {
-        let involved = distinct(operands.iter().flat_map(|operand| operand.labels.iter().copied()));
-        let size = |labels: &[u32]| product(labels.iter().map(|&label| self.extents[label as usize] as f64));
-        let step = Step { cost: size(&involved), size: size(&labels), labels: labels.clone(), operands };
+        let mut cost = product(self.extents, &operands[0].labels);
+        if let [left, right] = &operands[..] {
+            let fresh = right.labels.iter().filter(|label| !left.labels.contains(label));
+            cost = fresh.fold(cost, |cost, &label| (cost * self.extents[label as usize] as f64).min(f64::MAX));
+        }
+        let step = Step { cost, size: product(self.extents, &labels), labels: labels.clone(), operands };
         self.holders.replace(step.operands.iter().map(|operand| operand.labels.as_slice()), &labels);
         self.steps.push(step);
         StepOperand { slot: self.operand_count + self.steps.len() - 1, labels }

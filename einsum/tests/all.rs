@@ -11,6 +11,8 @@ mod flattening;
 mod golden;
 #[path = "all/interpreter.rs"]
 mod interpreter;
+#[path = "all/networks.rs"]
+mod networks;
 #[path = "all/notation.rs"]
 mod notation;
 #[path = "all/oracle.rs"]
@@ -19,3 +21,9 @@ mod oracle;
 mod payload;
 #[path = "all/planning.rs"]
 mod planning;
+#[path = "all/quality.rs"]
+mod quality;
+#[path = "all/searches.rs"]
+mod searches;
+#[path = "all/slicing.rs"]
+mod slicing;

@@ -1,4 +1,4 @@
-//! Einsum literals: a product, an ellipsis, a stretched axis, a path by hand.
+//! Einsum literals: a product, an ellipsis, a stretched axis, a path by hand, searches with their numbers and goals.
 use tenferro::prelude::*;
 
 tenferro! {
@@ -14,6 +14,11 @@ tenferro! {
     pub fn ring(a: f64[n, n]) -> f64 {
         einsum("ij,jk,ki->", a, a, a, path = [(1, 2), (0, 1)])
     }
+    pub fn searched(a: f64[n, n]) -> (f64, f64, f64) {
+        let one = einsum("ij,jk,ki->", a, a, a, optimize = tree_sa(nbetas = 5, ntrials = 2, niters = 2, seed = 1));
+        let two = einsum("ij,jk,ki->", a, a, a, optimize = random_greedy(trials = 2, seed = 1), objective = flops);
+        (one, two, einsum("ij,jk,ki->", a, a, a, nested = (0, (2, 1)), objective = weighted(flops = 1, size = 2)))
+    }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -25,5 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let column = TypedTensor::from_vec_col_major([2, 1], vec![1.0, 10.0])?;
     assert_eq!(stretched.run(&mut cpu, &column, &a)?.to_vec_row_major(), [4.0, 6.0, 40.0, 60.0]);
     assert_eq!(ring.run(&mut cpu, &a)?, 7.0 * 1.0 + 10.0 * 3.0 + 15.0 * 2.0 + 22.0 * 4.0);
+    let trace = ring.run(&mut cpu, &a)?;
+    assert_eq!(searched.run(&mut cpu, &a)?, (trace, trace, trace));
     Ok(())
 }

@@ -54,6 +54,19 @@ impl ScalarValue {
         with_dtype!(dtype, T => T::ONE.to_value())
     }
 
+    /// Whether the value is 0, of either sign, or `false`.
+    pub fn is_zero(self) -> bool {
+        match self {
+            ScalarValue::F32(x) => x == 0.0,
+            ScalarValue::F64(x) => x == 0.0,
+            ScalarValue::C32(z) => z == Complex::ZERO,
+            ScalarValue::C64(z) => z == Complex::ZERO,
+            ScalarValue::I32(i) => i == 0,
+            ScalarValue::I64(i) => i == 0,
+            ScalarValue::Bool(b) => !b,
+        }
+    }
+
     /// The value nearest to a real number: floats round, integers truncate and saturate, `bool` is `value != 0`.
     ///
     /// ```

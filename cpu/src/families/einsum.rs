@@ -1,5 +1,8 @@
 //! Einsum: the steps of a contraction tree, planned when the program is prepared.
 
+mod order;
+mod slices;
+
 use std::mem;
 use std::sync::Arc;
 
@@ -14,10 +17,15 @@ use crate::command::planned;
 use crate::contraction::{Contraction, Strided};
 use crate::dtypes::numeric;
 use crate::engine::{CpuEngine, ENGINE_ID};
+use crate::memory::BufferPool;
 use crate::movement::{CopyAxes, copy};
 use crate::nest::{Axes, Axis};
 use crate::reduce::{self, Reduction};
 use crate::region::Element;
+use crate::workers::Workers;
+
+use order::arranged;
+use slices::Slices;
 
 /// The module that brings einsum to CPU engines, for
 /// [`install_extension_module`](tenferro_runtime::RuntimeBuilder::install_extension_module).
@@ -74,6 +82,22 @@ struct Plan {
     steps: Vec<PlannedStep>,
     /// Where labels are repeated in the output: how to write it from a result without repetition.
     embed: Option<CopyAxes>,
+    /// Where labels are sliced.
+    slices: Option<Slices>,
+}
+
+/// What the steps of one thread work with.
+pub(crate) struct Lane {
+    pub pool: BufferPool,
+    /// Memory for the results of the steps; empty between runs.
+    results: Vec<Option<Tensor>>,
+}
+
+impl Lane {
+    /// With a pool that keeps at most so many bytes.
+    pub fn new(limit: usize) -> Self {
+        Self { pool: BufferPool::new(limit), results: Vec::new() }
+    }
 }
 
 struct PlannedStep {
@@ -114,8 +138,9 @@ impl Plan {
             },
             len: size(tree, &step.labels),
         };
-        let embed = tree.output().is_diagonal().then(|| embedding(tree, output));
-        Self { dtype, steps: tree.steps().iter().map(step).collect(), embed }
+        let slices = (!tree.slices().is_empty()).then(|| Slices::new(dtype, tree, layouts, output));
+        let embed = (slices.is_none() && tree.output().is_diagonal()).then(|| embedding(tree, output));
+        Self { dtype, steps: arranged(tree, layouts).iter().map(step).collect(), embed, slices }
     }
 
     fn run<T: Element + Arithmetic>(
@@ -124,32 +149,61 @@ impl Plan {
         inputs: &[TensorView<'_>],
         output: &mut Tensor,
     ) -> Result<()> {
-        let mut results = mem::take(&mut engine.results);
+        let CpuEngine { workers, lane, .. } = engine;
+        if let Some(slices) = &self.slices {
+            return slices.run::<T>(self, engine, inputs, output);
+        }
+        let source = |input: usize, start: usize| Ok((inputs[input].buffer::<T>()?, start));
+        let Some(axes) = &self.embed else {
+            return self.contract(workers, lane, source, output.as_mut_slice::<T>()?);
+        };
+        // What is repeated in the output is written through a copy without repetition.
+        let mut distinct = lane.pool.allocate(self.dtype, &[self.len()])?;
+        self.contract(workers, lane, source, distinct.as_mut_slice::<T>()?)?;
+        let output = output.as_mut_slice::<T>()?;
+        output.fill(T::ZERO);
+        copy(workers, axes.iter().copied(), (output, 0), (distinct.as_slice::<T>()?, 0));
+        lane.pool.recycle(distinct);
+        Ok(())
+    }
+
+    /// Elements of the last result.
+    fn len(&self) -> usize {
+        self.steps.last().map_or(0, |step| step.len)
+    }
+
+    /// Does all steps, the last one into `output`. `input` gives the entries of an input and the first position, which
+    /// the plan knows for a tensor that is read whole.
+    fn contract<'v, T: Element + Arithmetic>(
+        &self,
+        workers: &Workers,
+        lane: &mut Lane,
+        input: impl Fn(usize, usize) -> Result<(&'v [T], usize)>,
+        output: &mut [T],
+    ) -> Result<()> {
+        let mut results = mem::take(&mut lane.results);
         results.clear();
         for (index, step) in self.steps.iter().enumerate() {
             let is_last = index + 1 == self.steps.len();
-            // What is repeated in the output is written through a copy without repetition.
-            let mut fresh = if is_last && self.embed.is_none() {
-                None
-            } else {
-                Some(engine.pool.allocate(self.dtype, &[step.len])?)
+            let mut fresh = if is_last { None } else { Some(lane.pool.allocate(self.dtype, &[step.len])?) };
+            let result = match &mut fresh {
+                Some(tensor) => tensor.as_mut_slice::<T>()?,
+                None => &mut *output,
             };
-            let result = fresh.as_mut().unwrap_or(output).as_mut_slice::<T>()?;
             let source = |source: &Source| -> Result<(&[T], usize)> {
                 match *source {
-                    Source::Input(input, start) => Ok((inputs[input].buffer::<T>()?, start)),
+                    Source::Input(number, start) => input(number, start),
                     Source::Result(step) => match &results[step] {
                         Some(tensor) => Ok((tensor.as_slice::<T>()?, 0)),
                         None => unreachable!("a result is read once, after the step that makes it"),
                     },
                 }
             };
-            let workers = &engine.workers;
             let first = source(&step.operands[0])?;
             match &step.method {
                 Method::Product(contraction) => {
                     let second = source(&step.operands[1])?;
-                    contraction.run(workers, &mut engine.pool, first, second, result)?;
+                    contraction.run(workers, &mut lane.pool, first, second, result)?;
                 }
                 Method::Sum(reduction) => {
                     reduction.run(workers, reduce::sum(), (first.0, first.1 as isize), result);
@@ -160,18 +214,12 @@ impl Plan {
                 if let Source::Result(step) = operand
                     && let Some(tensor) = results[*step].take()
                 {
-                    engine.pool.recycle(tensor);
+                    lane.pool.recycle(tensor);
                 }
             }
             results.push(fresh);
         }
-        if let (Some(axes), Some(Some(distinct))) = (&self.embed, results.pop()) {
-            let output = output.as_mut_slice::<T>()?;
-            output.fill(T::ZERO);
-            copy(&engine.workers, axes.iter().copied(), (output, 0), (distinct.as_slice::<T>()?, 0));
-            engine.pool.recycle(distinct);
-        }
-        engine.results = results;
+        lane.results = results;
         Ok(())
     }
 }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use tenferro_core::extension::ExtensionRef;
 use tenferro_core::program::SemanticProgram;
 use tenferro_core::{DType, DTypeSet, Tensor};
-use tenferro_einsum::{EinsumNotation, EinsumOp, EinsumOptimize, Subscripts};
+use tenferro_cpu::CpuEngine;
+use tenferro_einsum::{EinsumNotation, EinsumOp, EinsumOptimize, Goal, Subscripts};
 
-use crate::all::support::{Noise, WAYS, assert_near, assert_same, program, run_both, tolerance};
+use crate::all::support::{Noise, WAYS, assert_near, assert_same, program, run_both, run_on, tolerance};
 
 pub fn einsum_program(op: EinsumOp, inputs: &[Tensor]) -> Arc<SemanticProgram> {
     let metas: Vec<(DType, &[usize])> = inputs.iter().map(|x| (x.dtype(), x.shape())).collect();
@@ -207,4 +208,53 @@ fn random_matrix_products_agree() {
     check_notation(&mut noise, "ij,j->i", &[&[600, 500], &[500]], DType::F64, 0);
     check_notation(&mut noise, "ij,j->i", &[&[600, 500], &[500]], DType::F64, 1);
     check_notation(&mut noise, "i,i->", &[&[200_000], &[200_000]], DType::F64, 0);
+}
+
+#[test]
+fn sliced_contractions_agree_bit_for_bit_on_all_thread_counts() {
+    let mut noise = Noise::new(37);
+    // The labels to slice by their number: summed ones, those of the output, hyperedges and diagonals.
+    /// Notation, shapes and sliced labels.
+    type Case = (&'static str, &'static [&'static [usize]], &'static [u32]);
+    let cases: &[Case] = &[
+        ("ij,jk->ik", &[&[20, 40], &[40, 30]], &[1]),
+        ("ij,jk->ik", &[&[20, 40], &[40, 30]], &[0]),
+        ("ij,jk->ik", &[&[20, 40], &[40, 30]], &[2, 1, 0]),
+        ("ij,jk,kl->li", &[&[9, 10], &[10, 11], &[11, 12]], &[1, 2]),
+        ("ij,jk,kl->il", &[&[9, 10], &[10, 11], &[11, 12]], &[3, 1]),
+        ("ij,kj,lj->ikl", &[&[5, 33], &[6, 33], &[7, 33]], &[1]),
+        ("iij,jk->ik", &[&[8, 8, 5], &[5, 6]], &[0]),
+        ("ij,jk->iik", &[&[7, 5], &[5, 6]], &[0, 1]),
+        ("i,i->ii", &[&[17], &[17]], &[0]),
+        ("ij,j->", &[&[30, 50], &[50]], &[1, 0]),
+        ("ij,jk->ik", &[&[4, 0], &[0, 3]], &[1]),
+        ("ij,jk->ik", &[&[0, 4], &[4, 3]], &[0]),
+    ];
+    for &(notation, shapes, slices) in cases {
+        let pairs: Vec<(u32, u32)> = match shapes.len() {
+            2 => vec![(0, 1)],
+            _ => vec![(0, 1), (3, 2)],
+        };
+        let plan = EinsumOptimize::Tree { pairs: pairs.into(), slices: slices.to_vec().into() };
+        for (way, dtype) in [(0, DType::F64), (1, DType::C32), (2, DType::I64), (3, DType::F32)] {
+            let op = EinsumOp::concrete(&EinsumNotation::parse(notation).unwrap(), shapes).unwrap();
+            let inputs: Vec<Tensor> =
+                shapes.iter().enumerate().map(|(i, shape)| noise.laid_out(dtype, shape, way * (i + 1))).collect();
+            let op = op.with_plan(plan.clone()).unwrap();
+            let program = einsum_program(op.clone(), &inputs);
+            let serial = run_on(&mut CpuEngine::serial(), &program, &inputs);
+            for threads in [2, 3] {
+                let pooled = run_on(&mut CpuEngine::with_threads(threads).unwrap(), &program, &inputs);
+                assert_same(&pooled, &serial, &|| format!("{op} on {threads} threads"));
+            }
+            check(op, &inputs);
+        }
+    }
+    // Slices that a memory limit asks for.
+    let shapes: [&[usize]; 3] = [&[30, 20], &[20, 25], &[25, 30]];
+    let op = EinsumOp::concrete(&EinsumNotation::parse("ij,jk,ki->").unwrap(), &shapes).unwrap();
+    let op = op.with_goal(Goal { memory_limit: Some(50), ..Goal::DEFAULT }).unwrap();
+    assert!(op.tree(&shapes).unwrap().slice_count() > 1.0);
+    let inputs: Vec<Tensor> = shapes.iter().map(|shape| noise.laid_out(DType::F64, shape, 0)).collect();
+    check(op, &inputs);
 }

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use tenferro_core::extension::ExtensionOp;
-use tenferro_einsum::{EinsumOp, EinsumOptimize};
+use tenferro_einsum::{EinsumOp, EinsumOptimize, Goal, Nested, Objective};
 
 use super::op::{index, indices, variant};
 
@@ -38,12 +38,18 @@ pub(super) fn describe(op: &dyn ExtensionOp) -> String {
 }
 
 fn einsum(op: &dyn ExtensionOp) -> Option<Payload> {
-    let EinsumOp { inputs, output, stretch, plan } = op.as_any().downcast_ref()?;
+    let EinsumOp { inputs, output, stretch, plan, goal } = op.as_any().downcast_ref()?;
     let (inputs, output) = (inputs.iter().map(|labels| indices(labels)), indices(output));
-    let (stretch, plan) = (pairs(stretch), plan_spec(plan));
+    let (stretch, plan, goal) = (pairs(stretch), plan_spec(plan), goal_spec(goal));
     Some(Payload {
         kind: quote!(EinsumOp),
-        value: quote!(EinsumOp { inputs: B(&[#(#inputs),*]), output: #output, stretch: #stretch, plan: #plan }),
+        value: quote!(EinsumOp {
+            inputs: B(&[#(#inputs),*]),
+            output: #output,
+            stretch: #stretch,
+            plan: #plan,
+            goal: #goal
+        }),
     })
 }
 
@@ -53,11 +59,65 @@ fn plan_spec(plan: &EinsumOptimize) -> TokenStream {
             let steps = pairs(steps);
             quote!(EinsumOptimize::Path(#steps))
         }
+        EinsumOptimize::Nested(order) => {
+            let order = nested(order);
+            quote!(EinsumOptimize::Nested(#order))
+        }
+        EinsumOptimize::Tree { pairs: steps, slices } => {
+            let (steps, slices) = (pairs(steps), indices(slices));
+            quote!(EinsumOptimize::Tree { pairs: #steps, slices: #slices })
+        }
+        EinsumOptimize::RandomGreedy { trials, seed } => {
+            let (trials, seed) = (index(*trials), Literal::u64_unsuffixed(*seed));
+            quote!(EinsumOptimize::RandomGreedy { trials: #trials, seed: #seed })
+        }
+        EinsumOptimize::TreeSA { nbetas, ntrials, niters, seed } => {
+            let (nbetas, ntrials, niters) = (index(*nbetas), index(*ntrials), index(*niters));
+            let seed = Literal::u64_unsuffixed(*seed);
+            quote!(EinsumOptimize::TreeSA { nbetas: #nbetas, ntrials: #ntrials, niters: #niters, seed: #seed })
+        }
         without_attributes => {
             let name = variant(without_attributes);
             quote!(EinsumOptimize::#name)
         }
     }
+}
+
+fn nested(order: &Nested) -> TokenStream {
+    match order {
+        Nested::Operand(operand) => {
+            let operand = index(*operand);
+            quote!(Nested::Operand(#operand))
+        }
+        Nested::Group(members) => {
+            let members = members.iter().map(nested);
+            quote!(Nested::Group(B(&[#(#members),*])))
+        }
+    }
+}
+
+fn goal_spec(goal: &Goal) -> TokenStream {
+    if *goal == Goal::DEFAULT {
+        return quote!(Goal::DEFAULT);
+    }
+    let objective = match goal.objective {
+        Objective::Weighted { flops, size } => {
+            let (flops, size) = (index(flops), index(size));
+            quote!(Weighted { flops: #flops, size: #size })
+        }
+        without_attributes => {
+            let name = variant(&without_attributes);
+            quote!(#name)
+        }
+    };
+    let limit = match goal.memory_limit {
+        None => quote!(None),
+        Some(limit) => {
+            let limit = Literal::u64_unsuffixed(limit);
+            quote!(Some(#limit))
+        }
+    };
+    quote!(Goal { objective: Objective::#objective, memory_limit: #limit })
 }
 
 fn pairs(pairs: &[(u32, u32)]) -> TokenStream {

@@ -4,6 +4,7 @@
 //! borrowed slices that need no code to run. The statics of a kernel stand in a module of their own and
 //! use the short names of `tenferro::__private::program`, so that an expansion stays readable.
 
+mod einsum_call;
 mod extension;
 mod kernel;
 mod op;
@@ -15,6 +16,8 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::lowered::{LoweredBlock, LoweredItem};
+
+pub use einsum_call::einsum_call;
 
 /// Writes a block as tokens: its items and one `compile_error!` for each of its errors.
 pub fn emit(block: &LoweredBlock) -> TokenStream {

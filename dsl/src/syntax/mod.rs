@@ -3,6 +3,7 @@
 //! Each construct has its own file. An error inside a body costs one statement: the parser goes on
 //! after its `;`, so that every mistake of a block is reported at once.
 
+mod einsum_call;
 mod expression;
 mod item;
 mod statement;
@@ -11,6 +12,7 @@ mod tree;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
 
+pub use einsum_call::{EinsumCall, einsum_call};
 pub use tree::*;
 
 use crate::diagnostics::Diagnostics;

@@ -4,21 +4,27 @@ use std::path::PathBuf;
 
 use super::support::{compile, errors};
 
-/// The tokens of the `tenferro! { .. }` in a source.
-fn block(source: &str) -> &str {
-    let start = source.find("tenferro! {").unwrap() + "tenferro! {".len();
+/// The tokens between a macro's delimiters in a source, if it is called there.
+fn tokens<'s>(source: &'s str, call: &str, [open, close]: [char; 2]) -> Option<&'s str> {
+    let start = source.find(call)? + call.len();
     let mut depth = 1;
     for (i, c) in source[start..].char_indices() {
-        depth += match c {
-            '{' => 1,
-            '}' => -1,
-            _ => 0,
-        };
+        depth += i32::from(c == open) - i32::from(c == close);
         if depth == 0 {
-            return &source[start..start + i];
+            return Some(&source[start..start + i]);
         }
     }
-    panic!("the block does not end");
+    panic!("{call} does not end");
+}
+
+/// The errors of a source: of its block, or of its call of `einsum!`, which are in what it expands to.
+fn errors_of(source: &str) -> Vec<String> {
+    if let Some(block) = tokens(source, "tenferro! {", ['{', '}']) {
+        return errors(block);
+    }
+    let call = tokens(source, "einsum!(", ['(', ')']).unwrap();
+    let expansion = tenferro_dsl::expand_einsum(call.parse().unwrap()).to_string();
+    expansion.split("compile_error").skip(1).map(str::to_owned).collect()
 }
 
 #[test]
@@ -34,7 +40,7 @@ fn fail_files_give_the_errors_that_they_announce() {
         files += 1;
         let source = std::fs::read_to_string(&path).unwrap();
         let announced: Vec<&str> = source.lines().filter_map(|line| line.strip_prefix("// error: ")).collect();
-        let actual = errors(block(&source));
+        let actual = errors_of(&source);
         let found = |text: &&str| actual.iter().filter(|error| error.contains(text)).count() == 1;
         if actual.len() != announced.len() || !announced.iter().all(found) {
             wrong += &format!("{}\n  announced {announced:#?}\n  actual {actual:#?}\n", path.display());

@@ -139,7 +139,17 @@ fn einsum_literals_keep_marks_and_plans() {
         ))
     };
     assert!(chain(", path = [(1, 2), (0, 1)]").contains("path = [(1, 2), (0, 1)]"));
-    assert!(chain(", optimize = greedy").contains("greedy"));
+    for options in [
+        "optimize = greedy",
+        "optimize = random_greedy(trials = 8, seed = 1)",
+        "optimize = tree_sa(nbetas = 20, ntrials = 2, niters = 5, seed = 3)",
+        "nested = ((0, 1), 2)",
+        "objective = flops",
+        "path = [(1, 2), (0, 1)], objective = size, memory_limit = 100",
+        "optimize = greedy, objective = weighted(flops = 2, size = 1)",
+    ] {
+        assert!(chain(&format!(", {options}")).contains(&format!("\"ij,jk,ki->\", {options} a b c")), "{options}");
+    }
     assert_eq!(
         einsum("fn f(a: f64[b, n, m], x: f64[m]) -> f64[b, n] { einsum(\"...ij,j->...i\", a, x) }"),
         "%2 = tenferro.einsum.v1 \"ijk,k->ij\" a x : f64[b, n]"

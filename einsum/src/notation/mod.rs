@@ -67,6 +67,14 @@ struct Ellipsis {
     span: Range<usize>,
 }
 
+impl Term {
+    /// The labels and marks, if these are all the axes.
+    fn letters(&self) -> Option<Vec<(char, bool)>> {
+        let letters = || self.labels.iter().map(|label| (label.letter, label.stretch)).collect();
+        self.ellipsis.is_none().then(letters)
+    }
+}
+
 impl EinsumNotation {
     /// Reads a notation with an explicit arrow, in time linear in its length.
     ///
@@ -86,9 +94,25 @@ impl EinsumNotation {
         parse::parse(source, parse::Arrow::Optional)
     }
 
+    /// The text it was read from.
+    pub fn as_str(&self) -> &str {
+        &self.source
+    }
+
     /// The number of operands the notation speaks of, at least one.
     pub fn operand_count(&self) -> usize {
         self.terms.len()
+    }
+
+    /// The labels of an operand's axes as written, each with whether `#` marks it; nothing for a term with `...` and for
+    /// an operand that does not exist.
+    pub fn labels(&self, operand: usize) -> Option<Vec<(char, bool)>> {
+        self.terms.get(operand)?.letters()
+    }
+
+    /// The labels of the output's axes as written; nothing where it has `...`.
+    pub fn output_labels(&self) -> Option<Vec<char>> {
+        Some(self.output.letters()?.into_iter().map(|(letter, _)| letter).collect())
     }
 
     /// Whether parentheses fix the order of contraction.

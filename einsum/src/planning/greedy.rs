@@ -1,56 +1,104 @@
-//! Smallest result first, among pairs that share a label; ties by lowest numbers.
+//! One pair after the other, the pair of least score first, among pairs that share a label.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
+
+use smallvec::SmallVec;
 
 use super::Pair;
-use crate::cost::Network;
+use crate::cost::{Holders, Network};
+use crate::tree::Labels;
 
-/// A pair's score never changes while both tensors live: a label that some third tensor holds stays held by whatever
-/// that tensor is merged into. So candidates are scored once, and stale ones are dropped when they come up.
+/// The smallest result first; ties by lowest numbers.
 pub(super) fn pairs(network: &Network) -> Vec<Pair> {
+    pairs_by(network, |result, _, _| result)
+}
+
+/// The least `score` of the sizes of the result, the left and the right tensor first; ties by lowest numbers.
+///
+/// A pair's result never changes while both tensors live: a label that some third tensor holds stays held by whatever
+/// that tensor is merged into. So candidates are scored once, and stale ones are dropped when they come up.
+pub(super) fn pairs_by(network: &Network, score: impl FnMut(f64, f64, f64) -> f64) -> Vec<Pair> {
     let operands = network.tensors.len();
-    let mut tensors: Vec<Option<Vec<u32>>> = network.tensors.iter().cloned().map(Some).collect();
-    let mut holders = network.holders();
-    let mut held_by: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); network.extents.len()];
-    let mut candidates: BinaryHeap<Reverse<(u64, usize, usize)>> = BinaryHeap::new();
+    let mut greedy = Greedy {
+        network,
+        score,
+        sizes: network.tensors.iter().map(|labels| network.size(labels)).collect(),
+        tensors: network.tensors.iter().cloned().map(Some).collect(),
+        holders: network.holders(),
+        held_by: vec![SmallVec::new(); network.extents.len()],
+        candidates: BinaryHeap::with_capacity(2 * operands),
+        seen: vec![u32::MAX; 2 * operands],
+    };
     let mut pairs = Vec::with_capacity(operands.saturating_sub(1));
-
     for (number, labels) in network.tensors.iter().enumerate() {
-        let neighbours: BTreeSet<usize> = labels.iter().flat_map(|&label| &held_by[label as usize]).copied().collect();
-        for neighbour in neighbours {
-            let size = network.result_size(&holders, &network.tensors[neighbour], labels);
-            candidates.push(Reverse((order(size), neighbour, number)));
-        }
-        labels.iter().for_each(|&label| _ = held_by[label as usize].insert(number));
+        greedy.meet(number as u32, labels);
     }
-
-    while let Some(Reverse((_, left, right))) = candidates.pop() {
-        let (Some(a), Some(b)) = (&tensors[left], &tensors[right]) else { continue };
-        let result = network.result(&holders, a, b);
-        holders.replace([a.as_slice(), b.as_slice()], &result);
-        a.iter().for_each(|&label| _ = held_by[label as usize].remove(&left));
-        b.iter().for_each(|&label| _ = held_by[label as usize].remove(&right));
-        (tensors[left], tensors[right]) = (None, None);
-
-        let number = operands + pairs.len();
-        let neighbours: BTreeSet<usize> = result.iter().flat_map(|&label| &held_by[label as usize]).copied().collect();
-        for neighbour in neighbours {
-            if let Some(labels) = &tensors[neighbour] {
-                let size = network.result_size(&holders, labels, &result);
-                candidates.push(Reverse((order(size), neighbour, number)));
-            }
+    while let Some(Reverse((_, left, right))) = greedy.candidates.pop() {
+        let taken = (greedy.tensors[left as usize].is_some(), greedy.tensors[right as usize].is_some());
+        if let (true, true) = taken
+            && let (Some(a), Some(b)) = (greedy.take(left), greedy.take(right))
+        {
+            let result = network.result(&greedy.holders, &a, &b);
+            greedy.holders.replace([a.as_slice(), b.as_slice()], &result);
+            greedy.sizes.push(network.size(&result));
+            greedy.tensors.push(Some(result.clone()));
+            greedy.meet((operands + pairs.len()) as u32, &result);
+            pairs.push((left as usize, right as usize));
         }
-        result.iter().for_each(|&label| _ = held_by[label as usize].insert(number));
-        tensors.push(Some(result));
-        pairs.push((left, right));
     }
-    outer_products(&tensors, operands, &mut pairs);
+    outer_products(&greedy.tensors, operands, &mut pairs);
     pairs
 }
 
+struct Greedy<'a, F> {
+    network: &'a Network,
+    score: F,
+    sizes: Vec<f64>,
+    /// By number; none once it is contracted.
+    tensors: Vec<Option<Labels>>,
+    holders: Holders,
+    /// Per label, the live tensors with it.
+    held_by: Vec<SmallVec<[u32; 4]>>,
+    candidates: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    /// Per tensor, the last tensor whose neighbour it was found to be.
+    seen: Vec<u32>,
+}
+
+impl<F: FnMut(f64, f64, f64) -> f64> Greedy<'_, F> {
+    /// Scores a tensor with each live one that shares a label, all of lower numbers.
+    fn meet(&mut self, number: u32, labels: &Labels) {
+        for &label in labels {
+            for &neighbour in &self.held_by[label as usize] {
+                if self.seen[neighbour as usize] == number {
+                    continue;
+                }
+                self.seen[neighbour as usize] = number;
+                if let Some(other) = &self.tensors[neighbour as usize] {
+                    let result = self.network.result_size(&self.holders, other, labels);
+                    let sizes = (self.sizes[neighbour as usize], self.sizes[number as usize]);
+                    let score = (self.score)(result, sizes.0, sizes.1);
+                    self.candidates.push(Reverse((order(score), neighbour, number)));
+                }
+            }
+        }
+        labels.iter().for_each(|&label| self.held_by[label as usize].push(number));
+    }
+
+    fn take(&mut self, number: u32) -> Option<Labels> {
+        let labels = self.tensors[number as usize].take()?;
+        for &label in &labels {
+            let held = &mut self.held_by[label as usize];
+            if let Some(place) = held.iter().position(|&other| other == number) {
+                held.swap_remove(place);
+            }
+        }
+        Some(labels)
+    }
+}
+
 /// What shares no label with anything left never will again: lowest numbers first.
-fn outer_products(tensors: &[Option<Vec<u32>>], operands: usize, pairs: &mut Vec<Pair>) {
+fn outer_products(tensors: &[Option<Labels>], operands: usize, pairs: &mut Vec<Pair>) {
     let mut left: Vec<usize> = (0..tensors.len()).filter(|&number| tensors[number].is_some()).collect();
     let mut front = 0;
     while front + 1 < left.len() {
@@ -60,7 +108,8 @@ fn outer_products(tensors: &[Option<Vec<u32>>], operands: usize, pairs: &mut Vec
     }
 }
 
-/// Bits of floats that are not negative sort as the floats do.
-fn order(size: f64) -> u64 {
-    size.to_bits()
+/// An integer that sorts as the float does.
+fn order(score: f64) -> u64 {
+    let bits = score.to_bits();
+    if bits >> 63 == 0 { bits ^ (1 << 63) } else { !bits }
 }

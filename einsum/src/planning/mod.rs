@@ -2,28 +2,50 @@
 //!
 //! A method turns a network into pairs of tensor numbers: operands are `0..n`, and the result of step `s` is `n + s`.
 
+mod anneal;
 mod auto;
+mod exact;
+mod frame;
 mod greedy;
 mod left_to_right;
+mod nested;
 mod optimal;
 mod pairwise;
 pub(crate) mod path;
+mod random_greedy;
+mod rng;
+mod search;
+mod simplify;
+mod slicing;
+mod subtree;
+mod tries;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::num::NonZero;
 
 use tenferro_core::{Error, Result};
 
 use crate::cost::Network;
+use crate::objective::Goal;
+
+pub(crate) use nested::DEPTH as NESTED_DEPTH;
+pub use nested::Nested;
+pub use optimal::LIMIT as OPTIMAL_LIMIT;
+pub(crate) use tries::Watch;
+pub use tries::{Progress, Search, Tell};
 
 /// The two tensors of one step.
 pub(crate) type Pair = (usize, usize);
 
 /// How the order of contraction is found; part of the payload, free of extents.
+///
+/// What is found depends on the equation, the extents, the [`Goal`] and this, never on the clock or on how many threads
+/// look for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EinsumOptimize {
-    /// The library chooses a method.
+    /// The library chooses a method, with an effort in proportion to what the contraction is predicted to take.
     #[default]
     Auto,
     /// Each step takes the pair of tensors sharing a label whose result is smallest, ties by lowest numbers.
@@ -32,61 +54,129 @@ pub enum EinsumOptimize {
     LeftToRight,
     /// Positions (0, 1) of the current list until one tensor is left, results appended.
     Pairwise,
-    /// The cheapest order there is, by dynamic programming; for at most [`OPTIMAL_LIMIT`] operands.
+    /// The best order there is, by dynamic programming; for at most [`OPTIMAL_LIMIT`] operands. Extents of 0 count as 1.
     Optimal,
+    /// The best of greedy orders with a randomised rule, each improved by exact search over small subtrees.
+    RandomGreedy {
+        /// The number of orders; the first is the plain greedy one.
+        trials: u32,
+        /// Where the random numbers start.
+        seed: u64,
+    },
+    /// The best of several annealings, each from a greedy order of its own, over local rewrites of the tree.
+    /// [`EinsumOptimize::tree_sa`] has the usual numbers.
+    TreeSA {
+        /// The number of inverse temperatures, evenly from 0.01 to 15.
+        nbetas: u32,
+        /// The number of annealings.
+        ntrials: u32,
+        /// Passes over the tree at each temperature.
+        niters: u32,
+        /// Where the random numbers start.
+        seed: u64,
+    },
+    /// Nested groups, as parentheses write them.
+    Nested(Nested),
     /// Positions in the current list, results appended, as in `opt_einsum` and JAX.
     Path(Cow<'static, [(u32, u32)]>),
+    /// A contraction tree given whole, as [`ContractionTree::plan`](crate::ContractionTree::plan) gives it.
+    Tree {
+        /// The two tensors of each step: operands are `0..n`, and the result of step `s` is `n + s`.
+        pairs: Cow<'static, [(u32, u32)]>,
+        /// The labels that are sliced.
+        slices: Cow<'static, [u32]>,
+    },
 }
 
-pub use optimal::LIMIT as OPTIMAL_LIMIT;
-
 impl EinsumOptimize {
-    /// Checks the plan against the number of operands.
-    pub(crate) fn check(&self, operands: usize) -> Result<()> {
-        let (option, message) = match self {
-            EinsumOptimize::Path(positions) => match path::check(positions, operands) {
-                Ok(()) => return Ok(()),
-                Err(message) => ("path", message),
-            },
-            EinsumOptimize::Optimal if operands > OPTIMAL_LIMIT => {
-                ("optimize", format!("is `optimal`, which takes at most {OPTIMAL_LIMIT} operands, not {operands}"))
-            }
-            _ => return Ok(()),
-        };
-        Err(Error::argument("einsum", option, message))
+    /// Annealing with ten trials of 300 temperatures and 50 passes at each.
+    pub const fn tree_sa(seed: u64) -> Self {
+        EinsumOptimize::TreeSA { nbetas: 300, ntrials: 10, niters: 50, seed }
     }
 
-    /// The order, where it does not depend on extents.
+    /// Checks the plan against the number of operands.
+    pub(crate) fn check(&self, operands: usize) -> Result<()> {
+        let checked = match self {
+            EinsumOptimize::Path(positions) => path::check(positions, operands).map_err(|e| ("path", e)),
+            EinsumOptimize::Nested(nested) => nested.pairs(operands).map(drop).map_err(|e| ("nested", e)),
+            EinsumOptimize::Tree { pairs, .. } => path::check_tree(pairs, operands).map_err(|e| ("tree", e)),
+            EinsumOptimize::Optimal if operands > OPTIMAL_LIMIT => {
+                Err(("optimize", format!("is `optimal`, which takes at most {OPTIMAL_LIMIT} operands, not {operands}")))
+            }
+            EinsumOptimize::RandomGreedy { trials: 0, .. } => Err(("trials", "is 0".to_owned())),
+            EinsumOptimize::TreeSA { ntrials: 0, .. } => Err(("ntrials", "is 0".to_owned())),
+            _ => Ok(()),
+        };
+        checked.map_err(|(argument, message)| Error::argument("einsum", argument, message))
+    }
+
+    /// The order, where it does not depend on extents; the plan must have been checked.
     pub(crate) fn fixed(&self, operands: usize) -> Option<Vec<Pair>> {
         match self {
             EinsumOptimize::Path(positions) => Some(path::from_positions(positions, operands)),
             EinsumOptimize::LeftToRight => Some(left_to_right::pairs(operands)),
             EinsumOptimize::Pairwise => Some(pairwise::pairs(operands)),
-            EinsumOptimize::Auto | EinsumOptimize::Greedy | EinsumOptimize::Optimal => None,
+            EinsumOptimize::Nested(nested) => nested.pairs(operands).ok(),
+            EinsumOptimize::Tree { pairs, .. } => {
+                Some(pairs.iter().map(|&(left, right)| (left as usize, right as usize)).collect())
+            }
+            _ => None,
         }
     }
 
-    /// The order for a network.
-    pub(crate) fn pairs(&self, network: &Network) -> Vec<Pair> {
-        self.fixed(network.tensors.len()).unwrap_or_else(|| match self {
-            EinsumOptimize::Greedy => greedy::pairs(network),
-            EinsumOptimize::Optimal => optimal::pairs(network),
-            _ => auto::pairs(network),
-        })
+    /// The order for a network, and the labels to slice.
+    pub(crate) fn plan(&self, network: &Network, goal: &Goal, watch: &Watch<'_>) -> (Vec<Pair>, Vec<u32>) {
+        let found = match *self {
+            EinsumOptimize::Tree { ref pairs, ref slices } if !slices.is_empty() => {
+                let pair = |&(left, right): &(u32, u32)| (left as usize, right as usize);
+                return (pairs.iter().map(pair).collect(), slices.to_vec());
+            }
+            EinsumOptimize::RandomGreedy { trials, seed } => {
+                let tries = NonZero::new(trials).unwrap_or(NonZero::<u32>::MIN);
+                search::run(network, goal, seed, search::Effort::greedy(tries), watch)
+            }
+            EinsumOptimize::TreeSA { nbetas, ntrials, niters, seed } => {
+                let tries = NonZero::new(ntrials).unwrap_or(NonZero::<u32>::MIN);
+                search::run(network, goal, seed, search::Effort::annealing(tries, nbetas, niters), watch)
+            }
+            EinsumOptimize::Auto => auto::plan(network, goal, watch),
+            _ => {
+                let pairs = match self {
+                    EinsumOptimize::Optimal => optimal::pairs(network, goal.objective),
+                    _ => self.fixed(network.tensors.len()).unwrap_or_else(|| greedy::pairs(network)),
+                };
+                if goal.memory_limit.is_none() {
+                    return (pairs, Vec::new());
+                }
+                search::given(network, pairs, goal)
+            }
+        };
+        (found.pairs, found.slices)
     }
 }
 
 impl fmt::Display for EinsumOptimize {
     /// As the language writes it: `optimize = greedy`, `path = [(0, 1)]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let method = match self {
-            EinsumOptimize::Auto => "auto",
-            EinsumOptimize::Greedy => "greedy",
-            EinsumOptimize::LeftToRight => "left_to_right",
-            EinsumOptimize::Pairwise => "pairwise",
-            EinsumOptimize::Optimal => "optimal",
-            EinsumOptimize::Path(positions) => return write!(f, "path = {positions:?}"),
-        };
-        write!(f, "optimize = {method}")
+        match self {
+            EinsumOptimize::Auto => f.write_str("optimize = auto"),
+            EinsumOptimize::Greedy => f.write_str("optimize = greedy"),
+            EinsumOptimize::LeftToRight => f.write_str("optimize = left_to_right"),
+            EinsumOptimize::Pairwise => f.write_str("optimize = pairwise"),
+            EinsumOptimize::Optimal => f.write_str("optimize = optimal"),
+            EinsumOptimize::RandomGreedy { trials, seed } => {
+                write!(f, "optimize = random_greedy(trials = {trials}, seed = {seed})")
+            }
+            EinsumOptimize::TreeSA { nbetas, ntrials, niters, seed } => write!(
+                f,
+                "optimize = tree_sa(nbetas = {nbetas}, ntrials = {ntrials}, niters = {niters}, seed = {seed})"
+            ),
+            EinsumOptimize::Nested(nested) => write!(f, "nested = {nested}"),
+            EinsumOptimize::Path(positions) => write!(f, "path = {positions:?}"),
+            EinsumOptimize::Tree { pairs, slices } => {
+                write!(f, "tree = {pairs:?}")?;
+                if slices.is_empty() { Ok(()) } else { write!(f, ", slices = {slices:?}") }
+            }
+        }
     }
 }

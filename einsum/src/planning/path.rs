@@ -23,6 +23,27 @@ pub(super) fn check(positions: &[(u32, u32)], operands: usize) -> Result<(), Str
     Ok(())
 }
 
+/// Says what is wrong with pairs of tensor numbers over `operands` tensors.
+pub(super) fn check_tree(pairs: &[(u32, u32)], operands: usize) -> Result<(), String> {
+    let steps = operands.saturating_sub(1);
+    if pairs.len() != steps {
+        let plural = if pairs.len() == 1 { "" } else { "s" };
+        return Err(format!("has {} pair{plural}, but over {operands} operands it takes {steps}", pairs.len()));
+    }
+    let mut used = vec![false; operands + steps];
+    for (step, &(left, right)) in pairs.iter().enumerate() {
+        for number in [left, right] {
+            let fresh = (number as usize) < operands + step && !std::mem::replace(&mut used[number as usize], true);
+            if !fresh {
+                return Err(format!(
+                    "has ({left}, {right}) as step {step}, but tensor {number} is used up or not made yet"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// From positions to tensor numbers; the path must have been checked.
 pub(super) fn from_positions(positions: &[(u32, u32)], operands: usize) -> Vec<Pair> {
     let mut list: Vec<usize> = (0..operands).collect();

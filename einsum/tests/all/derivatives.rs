@@ -4,7 +4,7 @@ use tenferro_core::ad::{AdContext, hvp, jvp, vjp};
 use tenferro_core::dtype::DType;
 use tenferro_core::program::{ProgramBuilder, SemanticProgram};
 use tenferro_core::shape::SymDim;
-use tenferro_einsum::{EinsumNotation, EinsumOp, EinsumOptimize, ad_rules};
+use tenferro_einsum::{EinsumNotation, EinsumOp, EinsumOptimize, Goal, Objective, ad_rules};
 
 use crate::interpreter::run;
 use crate::oracle::Array;
@@ -107,6 +107,21 @@ proptest! {
         }
         prop_assert!((left - right).abs() <= 1e-9 * (1.0 + left.abs()), "{left} against {right}\n{primal}");
     }
+}
+
+#[test]
+fn trees_slices_and_goals_are_inherited() {
+    let operands = ["", "", ""].map(|_| Array::zeros(&[2, 2]));
+    let goal = Goal { objective: Objective::Flops, memory_limit: Some(2) };
+    let tree = EinsumOptimize::Tree { pairs: vec![(1, 2), (0, 3)].into(), slices: vec![2].into() };
+    let op = concrete("ab,bc,cd->ad", &operands).with_plan(tree).unwrap().with_goal(goal).unwrap();
+    let backward = vjp(&program(op.clone(), &operands, DType::F64), &[1], &ctx()).unwrap().to_string();
+    // The cotangent is `ad`, then come `ab` and `cd`: it meets the first, and their result the last; `c` is sliced.
+    let expected = "tree = [(0, 1), (3, 2)], slices = [3], objective = flops, memory_limit = 2";
+    assert!(backward.contains("\"ij,ik,lj->kl\"") && backward.contains(expected), "{backward}");
+    let op = op.with_plan(EinsumOptimize::tree_sa(7)).unwrap();
+    let backward = vjp(&program(op, &operands, DType::F64), &[1], &ctx()).unwrap().to_string();
+    assert!(backward.contains("seed = 7), objective = flops, memory_limit = 2"), "{backward}");
 }
 
 #[test]

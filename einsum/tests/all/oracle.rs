@@ -62,23 +62,47 @@ pub fn definition(op: &EinsumOp, operands: &[&Array]) -> Array {
         .map(|(i, operand)| along(&op.inputs[i], &operand.strides(), &|axis| op.stretches(i, axis)))
         .collect();
     let write = along(&op.output, &result.strides(), &|_| false);
-    accumulate(&extents, operands, &read, &write, &mut result.data);
+    let data: Vec<&[Complex64]> = operands.iter().map(|operand| operand.data.as_slice()).collect();
+    accumulate(&extents, &data, &read, &write, &mut result.data);
     result
 }
 
-/// `tree` followed to the letter, checking what its documentation promises of every step.
+/// `tree` followed to the letter, slice by slice, checking what its documentation promises of every step.
 pub fn follow(op: &EinsumOp, tree: &ContractionTree, operands: &[&Array]) -> Array {
+    let extent = |label: &u32| tree.extents()[*label as usize];
+    let mut output = Array::zeros(&op.output.iter().map(extent).collect::<Vec<_>>());
+    let slices: Vec<usize> = tree.slices().iter().map(|slice| slice.extent).collect();
+    for slice in tree.slices() {
+        assert_eq!((slice.extent, slice.is_open), (extent(&slice.label), op.output.contains(&slice.label)));
+    }
+    let step_flops: f64 = tree.steps().iter().map(|step| step.cost).sum();
+    assert_eq!(tree.cost(), step_flops * slices.iter().product::<usize>() as f64);
+    let mut values = vec![0; slices.len()];
+    if slices.contains(&0) {
+        return output;
+    }
+    loop {
+        follow_slice(tree, operands, &values, &mut output);
+        let Some(axis) = (0..values.len()).find(|&axis| values[axis] + 1 < slices[axis]) else { return output };
+        values[axis] += 1;
+        values[..axis].fill(0);
+    }
+}
+
+fn follow_slice(tree: &ContractionTree, operands: &[&Array], values: &[usize], output: &mut Array) {
     let extent = |label: &u32| tree.extents()[*label as usize];
     let mut results: Vec<Option<Array>> = Vec::new();
     for (index, step) in tree.steps().iter().enumerate() {
         check_step(step);
+        assert!(tree.slices().iter().all(|slice| !step.involved().contains(&slice.label)));
         let mut labels = step.labels.to_vec();
         for operand in &step.operands {
             labels.extend(operand.labels.iter().filter(|l| !step.labels.contains(l)).copied());
         }
         labels.sort_unstable();
         labels.dedup();
-        let arrays: Vec<(Array, Vec<isize>)> = step
+        // Each with its strides per label and the place where it starts.
+        let arrays: Vec<(Array, Vec<isize>, usize)> = step
             .operands
             .iter()
             .map(|operand| match operand.slot.checked_sub(operands.len()) {
@@ -87,12 +111,13 @@ pub fn follow(op: &EinsumOp, tree: &ContractionTree, operands: &[&Array]) -> Arr
                     assert_eq!(access.labels(), operand.labels.as_slice());
                     let array = operands[operand.slot].clone();
                     let strides = access.strides(&array.strides()).to_vec();
-                    (array, strides)
+                    let start = access.offset(&array.strides(), values) as usize;
+                    (array, strides, start)
                 }
                 Some(step) => {
                     let array = results[step].take().expect("every intermediate is used once");
                     let strides = array.strides();
-                    (array, strides)
+                    (array, strides, 0)
                 }
             })
             .collect();
@@ -101,10 +126,11 @@ pub fn follow(op: &EinsumOp, tree: &ContractionTree, operands: &[&Array]) -> Arr
             labels.iter().map(|l| own.iter().position(|o| o == l).map_or(0, |at| strides[at])).collect()
         };
         let read: Vec<Vec<isize>> =
-            step.operands.iter().zip(&arrays).map(|(operand, (_, strides))| spread(&operand.labels, strides)).collect();
+            step.operands.iter().zip(&arrays).map(|(o, (_, strides, _))| spread(&o.labels, strides)).collect();
         let write = spread(&step.labels, &result.strides());
         let extents: Vec<usize> = labels.iter().map(extent).collect();
-        let read_from: Vec<&Array> = arrays.iter().map(|(array, _)| array).collect();
+        let read_from: Vec<&[Complex64]> =
+            arrays.iter().map(|(array, _, start)| array.data.get(*start..).unwrap_or(&[])).collect();
         accumulate(&extents, &read_from, &read, &write, &mut result.data);
         assert_eq!(step.cost, extents.iter().map(|&e| e as f64).product::<f64>());
         assert_eq!(step.size, result.data.len() as f64);
@@ -113,10 +139,10 @@ pub fn follow(op: &EinsumOp, tree: &ContractionTree, operands: &[&Array]) -> Arr
     }
     let last = results.pop().flatten().unwrap();
     assert!(results.iter().all(Option::is_none), "every intermediate is used");
-    let mut output = Array::zeros(&op.output.iter().map(extent).collect::<Vec<_>>());
     let write = tree.output().strides(&output.strides());
-    accumulate(&last.shape, &[&last], &[last.strides()], &write, &mut output.data);
-    output
+    let start = tree.output().offset(&output.strides(), values) as usize;
+    let target = output.data.get_mut(start..).unwrap_or(&mut []);
+    accumulate(&last.shape, &[&last.data], &[last.strides()], &write, target);
 }
 
 fn check_step(step: &tenferro_einsum::Step) {
@@ -134,7 +160,13 @@ fn check_step(step: &tenferro_einsum::Step) {
 }
 
 /// `target[write] += product of operands[read]` over all values of the labels.
-fn accumulate(extents: &[usize], operands: &[&Array], read: &[Vec<isize>], write: &[isize], target: &mut [Complex64]) {
+fn accumulate(
+    extents: &[usize],
+    operands: &[&[Complex64]],
+    read: &[Vec<isize>],
+    write: &[isize],
+    target: &mut [Complex64],
+) {
     if extents.contains(&0) {
         return;
     }
@@ -143,7 +175,7 @@ fn accumulate(extents: &[usize], operands: &[&Array], read: &[Vec<isize>], write
         index.iter().zip(strides).map(|(&i, &s)| i * s as usize).sum()
     };
     loop {
-        let product: Complex64 = operands.iter().zip(read).map(|(a, strides)| a.data[at(&index, strides)]).product();
+        let product: Complex64 = operands.iter().zip(read).map(|(data, strides)| data[at(&index, strides)]).product();
         target[at(&index, write)] += product;
         let Some(axis) = (0..index.len()).find(|&axis| index[axis] + 1 < extents[axis]) else { return };
         index[axis] += 1;

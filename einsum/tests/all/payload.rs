@@ -6,7 +6,7 @@ use tenferro_core::dtype::DType;
 use tenferro_core::extension::ExtensionOp;
 use tenferro_core::program::{ProgramBuilder, ValueId};
 use tenferro_core::shape::SymDim;
-use tenferro_einsum::{EinsumNotation, EinsumOp, EinsumOptimize, Subscripts, einsum, einsum_with};
+use tenferro_einsum::{EinsumNotation, EinsumOp, EinsumOptimize, Goal, Subscripts, einsum, einsum_with};
 
 /// A builder with inputs of these shapes; a letter is a size, a digit an extent.
 fn inputs(shapes: &[&str], dtype: DType) -> (ProgramBuilder, Vec<ValueId>) {
@@ -63,6 +63,7 @@ fn payloads_are_made_while_compiling() {
         output: Borrowed(&[0, 2]),
         stretch: Borrowed(&[]),
         plan: EinsumOptimize::Auto,
+        goal: Goal::DEFAULT,
     };
     assert_eq!(OP.output_shape(&[&[2, 3], &[3, 4]]).unwrap(), [2, 4]);
 }

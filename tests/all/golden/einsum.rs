@@ -1,22 +1,67 @@
-//! `einsum.jsonl`, `einsum_grad.jsonl` and `einsum_errors.jsonl` through programs.
+//! `einsum.jsonl`, `einsum_grad.jsonl` and `einsum_errors.jsonl` through every front end: payloads in programs, calls on
+//! tensors at hand, text given to the program builder, and kernels of the language.
 
-use tenferro::einsum::{EinsumNotation, EinsumOp};
+use tenferro::dtype::ScalarValue;
+use tenferro::einsum::{self, ConcreteEinsum, EinsumNotation, EinsumOp, NotationError};
+use tenferro::prelude::*;
 use tenferro::program::{ProgramBuilder, SemanticProgram};
-use tenferro::tensor::Tensor;
+use tenferro_dsl::lowered::{LoweredItem, LoweredVariant};
 use tenferro_testing::golden::{Coverage, Record, records};
 
 use super::{ad_context, engines, inputs, run};
 
 /// The payload of a record's equation for these operands.
-fn payload(record: &Record, tensors: &[Tensor]) -> Result<EinsumOp, tenferro::einsum::NotationError> {
-    let equation = record.text("equation");
-    let notation = if record.has_tag("implicit_output") {
-        EinsumNotation::parse_implicit(equation)?
-    } else {
-        EinsumNotation::parse(equation)?
-    };
+fn payload(record: &Record, tensors: &[Tensor]) -> Result<EinsumOp, NotationError> {
     let shapes: Vec<&[usize]> = tensors.iter().map(Tensor::shape).collect();
-    EinsumOp::concrete(&notation, &shapes)
+    EinsumOp::concrete(&notation(record)?, &shapes)
+}
+
+fn notation(record: &Record) -> Result<EinsumNotation, NotationError> {
+    let equation = record.text("equation");
+    if record.has_tag("implicit_output") {
+        EinsumNotation::parse_implicit(equation)
+    } else {
+        EinsumNotation::parse(equation)
+    }
+}
+
+/// A program made of the record's text; programs stretch axes where that is marked, so what is not is refused.
+fn traced(record: &Record, tensors: &[Tensor]) -> tenferro_core::Result<SemanticProgram> {
+    let mut b = ProgramBuilder::new("traced");
+    let values = inputs(&mut b, tensors);
+    let output = einsum::einsum(&mut b, record.text("equation"), &values)?;
+    b.finish(&[(None, output)])
+}
+
+/// The record as a kernel of the language, with constant sizes; or the messages of its errors.
+fn kernel(record: &Record, tensors: &[Tensor], output: &Tensor) -> Result<LoweredVariant, Vec<String>> {
+    let ty = |tensor: &Tensor| match tensor.rank() {
+        0 => tensor.dtype().to_string(),
+        _ => format!("{}{:?}", tensor.dtype(), tensor.shape()),
+    };
+    let names: Vec<String> = (0..tensors.len()).map(|i| format!("x{i}")).collect();
+    let parameters: Vec<String> = names.iter().zip(tensors).map(|(name, x)| format!("{name}: {}", ty(x))).collect();
+    let (parameters, names) = (parameters.join(", "), names.join(", "));
+    let (equation, output) = (record.text("equation"), ty(output));
+    let text = format!("fn f({parameters}) -> {output} {{ einsum(\"{equation}\", {names}) }}");
+    let mut block = tenferro_dsl::compile(text.parse().unwrap());
+    let messages: Vec<String> = block.diagnostics.iter().map(|error| error.message().to_owned()).collect();
+    match block.items.pop() {
+        Some(LoweredItem::Kernel(kernel)) if messages.is_empty() => Ok(kernel.bodies.unwrap().remove(0)),
+        _ => Err(messages),
+    }
+}
+
+/// Whether an axis stretches that neither a mark nor an ellipsis allows to: one is on a letter of its term.
+fn marks_would_help(record: &Record, tensors: &[Tensor]) -> bool {
+    let notation = notation(record).unwrap();
+    let shapes: Vec<Vec<_>> = tensors
+        .iter()
+        .map(|x| x.shape().iter().map(|&n| tenferro::program::shape::SymDim::from(n)).collect())
+        .collect();
+    let shapes: Vec<&[_]> = shapes.iter().map(Vec::as_slice).collect();
+    let sizes = einsum::SizeRule { agree: &|a, b| a == b, show: &|size| format!("{size:?}") };
+    EinsumOp::symbolic(&notation, &shapes, &sizes).is_err()
 }
 
 fn program(record: &Record, tensors: &[Tensor]) -> SemanticProgram {
@@ -45,6 +90,67 @@ fn golden_einsum_values() {
 }
 
 #[test]
+fn golden_einsum_values_of_tensors_at_hand() {
+    for (how, mut session) in engines() {
+        let mut coverage = Coverage::default();
+        for record in records("einsum.jsonl") {
+            let (tensors, expected) = (operands(&record), record.tensor("expected").unwrap());
+            let (reads, tolerance) = (tensors.iter().collect::<Vec<_>>(), record.tolerance("tol"));
+            let notation = notation(&record).unwrap();
+            let value = tenferro::einsum(&mut session, &notation, &reads).unwrap();
+            record.check("one-shot value", &value, &expected, tolerance);
+            if !record.has_tag("implicit_output") {
+                let again = tenferro::einsum(&mut session, record.text("equation"), &reads).unwrap();
+                record.check("value from text", &again, &expected, tolerance);
+            }
+            let ranks: Vec<usize> = tensors.iter().map(Tensor::rank).collect();
+            let prepared = ConcreteEinsum::new(&notation.resolve(&ranks).unwrap()).unwrap();
+            for _ in 0..2 {
+                let value = prepared.run(&mut session, &reads).unwrap();
+                record.check("value from integer labels", &value, &expected, tolerance);
+            }
+            // Twice the value less once the expected one.
+            let mut out = expected.clone();
+            let [two, minus_one] = [2.0, -1.0].map(|scalar| ScalarValue::from_f64(scalar, expected.dtype()));
+            prepared.run_into(&mut session, &reads, two, minus_one, &mut out).unwrap();
+            record.check("accumulated value", &out, &expected, tolerance);
+            coverage.cover();
+        }
+        coverage.report("einsum.jsonl of tensors at hand", how);
+    }
+}
+
+#[test]
+fn golden_einsum_values_of_the_builder_and_the_language() {
+    for (how, mut session) in engines() {
+        let mut coverage = Coverage::default();
+        for record in records("einsum.jsonl").into_iter().filter(|record| !record.has_tag("implicit_output")) {
+            let (tensors, expected) = (operands(&record), record.tensor("expected").unwrap());
+            let programs = (traced(&record, &tensors), kernel(&record, &tensors, &expected));
+            let (traced, kernel) = match programs {
+                (Ok(traced), Ok(kernel)) => (traced, kernel),
+                (Err(traced), Err(kernel)) if marks_would_help(&record, &tensors) => {
+                    assert!(traced.to_string().contains("write `#"), "{traced}");
+                    assert!(kernel[0].contains("write `#"), "{kernel:?}");
+                    coverage.cover();
+                    continue;
+                }
+                (traced, kernel) => {
+                    let (id, equation) = (record.text("id"), record.text("equation"));
+                    panic!("{id} {equation}: {:?} {:?}", traced.err(), kernel.err())
+                }
+            };
+            for (what, program) in [("traced value", traced), ("value of the kernel", kernel.primal)] {
+                let value = run(&mut session, program, &tensors.iter().collect::<Vec<_>>()).remove(0);
+                record.check(what, &value, &expected, record.tolerance("tol"));
+            }
+            coverage.cover();
+        }
+        coverage.report("einsum.jsonl of the builder and the language", how);
+    }
+}
+
+#[test]
 fn golden_einsum_gradients() {
     for (how, mut session) in engines() {
         let mut coverage = Coverage::default();
@@ -69,6 +175,19 @@ fn golden_einsum_gradients() {
             reads.extend(&tangents);
             let results = run(&mut session, jvp, &reads);
             record.check("jvp", &results[1], &record.tensor("jvp").unwrap(), tolerance);
+
+            let expected = record.tensor("expected").unwrap();
+            if !record.has_tag("implicit_output") && !marks_would_help(&record, &tensors) {
+                let derivatives = kernel(&record, &tensors, &expected).unwrap().derivatives.unwrap();
+                let results = run(&mut session, derivatives.jvp, &reads);
+                record.check("jvp of the kernel", &results[1], &record.tensor("jvp").unwrap(), tolerance);
+                reads.truncate(tensors.len());
+                reads.push(&cotangent);
+                let results = run(&mut session, derivatives.vjp, &reads);
+                for (gradient, expected) in results[1..].iter().zip(record.tensors("vjp")) {
+                    record.check("vjp of the kernel", gradient, &expected.unwrap(), tolerance);
+                }
+            }
             coverage.cover();
         }
         coverage.report("einsum_grad.jsonl", how);
@@ -156,11 +275,18 @@ fn squared_modulus(b: &mut ProgramBuilder, x: tenferro::program::ValueId) -> ten
 
 #[test]
 fn golden_einsum_errors() {
+    let mut session = Session::cpu();
     let mut coverage = Coverage::default();
     for record in records("einsum_errors.jsonl") {
-        let refused = payload(&record, &operands(&record));
-        let message = refused.expect_err(&format!("{} {} was accepted", record.text("id"), record.text("equation")));
-        assert!(message.to_string().contains('^'), "{message}");
+        let tensors = operands(&record);
+        let accepted = format!("{} {} was accepted", record.text("id"), record.text("equation"));
+        let refused = payload(&record, &tensors).expect_err(&accepted);
+        assert!(refused.to_string().contains('^'), "{refused}");
+        let reads: Vec<&Tensor> = tensors.iter().collect();
+        let called = tenferro::einsum(&mut session, record.text("equation"), &reads).expect_err(&accepted);
+        assert!(called.to_string().contains('^'), "{called}");
+        let traced = traced(&record, &tensors).expect_err(&accepted);
+        assert!(traced.to_string().contains('^'), "{traced}");
         coverage.cover();
     }
     coverage.report("einsum_errors.jsonl", "the notation");
