@@ -78,7 +78,7 @@ const _: () = {
                 nodes: B(&[extension(2, 1, &E0, &[V(0), V(1), V(0)])]),
                 outputs: B(&[output(2)]),
                 guards: B(&[]),
-                fingerprint: Fingerprint(0xf95f049d49368935d42070496c860317),
+                fingerprint: Fingerprint(0x145a6957f176e73b2c7fefeda15f8874),
             },
         };
         pub(super) static JVP: KernelProgram = KernelProgram {
@@ -96,7 +96,7 @@ const _: () = {
                 ]),
                 outputs: B(&[output(3), output(6)]),
                 guards: B(&[]),
-                fingerprint: Fingerprint(0xaf2845f364a63a7238abc9578e2eeaa0),
+                fingerprint: Fingerprint(0xcd6feb9c9978499d89f8182c98657f1f),
             },
         };
         pub(super) static VJP: KernelProgram = KernelProgram {
@@ -114,7 +114,7 @@ const _: () = {
                 ]),
                 outputs: B(&[output(3), named("d_x", 6)]),
                 guards: B(&[]),
-                fingerprint: Fingerprint(0xd5e258e240778eeee9d88248ec33891a),
+                fingerprint: Fingerprint(0xf722c079ecb57ccd17fc6afb968752fe),
             },
         };
         pub(super) static GRAD: KernelProgram = KernelProgram {
@@ -131,7 +131,7 @@ const _: () = {
                 ]),
                 outputs: B(&[named("d_x", 4)]),
                 guards: B(&[]),
-                fingerprint: Fingerprint(0x16d6c8fb2afc5b792aec9ca9188276fa),
+                fingerprint: Fingerprint(0xcc619c080e9a8f925960517db5a1969),
             },
         };
         pub(super) static VALUE_AND_GRAD: KernelProgram = KernelProgram {
@@ -149,7 +149,7 @@ const _: () = {
                 ]),
                 outputs: B(&[output(2), named("d_x", 5)]),
                 guards: B(&[]),
-                fingerprint: Fingerprint(0xeef16f2e3c5ea6e1b17d5772a2f2ad5a),
+                fingerprint: Fingerprint(0x231b0f5883b40333920f4819f3a0539e),
             },
         };
         pub(super) static HVP: KernelProgram = KernelProgram {
@@ -166,7 +166,7 @@ const _: () = {
                 ]),
                 outputs: B(&[named("d_x", 5)]),
                 guards: B(&[]),
-                fingerprint: Fingerprint(0x25d9e096895f8b379903566c13c71f91),
+                fingerprint: Fingerprint(0xafa5e455ea69163955a86bdfbdc915ed),
             },
         };
     }
