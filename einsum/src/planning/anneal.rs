@@ -7,7 +7,7 @@
 use super::frame::{Frame, Rooted};
 use super::rng::Random;
 use super::tries::Watch;
-use crate::objective::{Score, StepCost};
+use crate::objective::StepCost;
 
 /// How temperatures fall: inverse temperatures rise evenly from the first to the last.
 #[derive(Clone, Copy)]
@@ -19,14 +19,9 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// The inverse temperatures that Kalachev et al. recommend.
+    /// The usual inverse temperatures, those of the OMEinsum planners.
     pub fn through(temperatures: u32, sweeps: u32) -> Self {
         Self { betas: (0.01, 15.0), temperatures, sweeps }
-    }
-
-    /// Not from the start, which would undo what is good already.
-    pub fn cooler(self) -> Self {
-        Self { betas: (self.betas.0.max(1.0), self.betas.1), ..self }
     }
 
     /// Only the end.
@@ -38,14 +33,8 @@ impl Schedule {
 /// Steps of the table of accepted changes.
 const CHANCES: usize = 256;
 
-/// Anneals a tree and leaves the best one met; gives its score.
-pub(super) fn anneal(
-    frame: &Frame,
-    tree: &mut Rooted,
-    schedule: Schedule,
-    random: &mut Random,
-    watch: &Watch<'_>,
-) -> Score {
+/// Anneals a tree and leaves the best one met.
+pub(super) fn anneal(frame: &Frame, tree: &mut Rooted, schedule: Schedule, random: &mut Random, watch: &Watch<'_>) {
     let mut best = (tree.score(frame, 1.0), tree.clone());
     let mut accepted = [0.0; CHANCES];
     let mut set = vec![0; frame.words];
@@ -69,7 +58,6 @@ pub(super) fn anneal(
         }
     }
     tree.copy_from(&best.1);
-    best.0
 }
 
 fn sweep(frame: &Frame, tree: &mut Rooted, accepted: &[f64; CHANCES], random: &mut Random, set: &mut [u64]) {

@@ -62,8 +62,7 @@ fn effort(stage: u32) -> Effort {
         tries: if quick { NonZero::<u32>::MIN } else { NonZero::<u32>::MIN.saturating_add(3) },
         starts: 2,
         passes: if quick { 0 } else { 4 },
-        rounds: 1,
-        schedule: Schedule { betas: (1.0, 10.0), temperatures: if quick { 20 } else { 40 }, sweeps },
+        annealing: Some(Schedule { betas: (1.0, 10.0), temperatures: if quick { 20 } else { 40 }, sweeps }),
     }
 }
 
@@ -73,7 +72,10 @@ impl Effort {
         let orders = ORDER * f64::from(self.starts);
         // Passes after the second find little changed.
         let subtrees = 2.0 * SUBTREE * f64::from(self.passes.min(2));
-        let rewrites = 1.5 * REWRITE * f64::from(self.schedule.temperatures) * f64::from(self.schedule.sweeps);
-        f64::from(self.tries.get()) * tensors as f64 * (orders + subtrees + f64::from(self.rounds) * rewrites)
+        // Half as much again for the end, which is annealed over the whole network.
+        let rewrites = self
+            .annealing
+            .map_or(0.0, |schedule| 1.5 * REWRITE * f64::from(schedule.temperatures) * f64::from(schedule.sweeps));
+        f64::from(self.tries.get()) * tensors as f64 * (orders + subtrees + rewrites)
     }
 }

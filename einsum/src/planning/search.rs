@@ -18,32 +18,29 @@ use crate::objective::{Goal, Score};
 pub(super) struct Effort {
     /// Independent tries.
     pub tries: NonZero<u32>,
-    /// Orders among which a try starts from the best. The first order of the first try is the plain greedy one, all
-    /// others are randomised.
+    /// Randomised orders among which a try starts from the best. The first try has the plain greedy order besides.
     pub starts: u32,
     /// Passes of local improvement at a time; 0 leaves it out.
     pub passes: u32,
-    /// Rounds of annealing, each followed by local improvement.
-    pub rounds: u32,
-    pub schedule: Schedule,
+    pub annealing: Option<Schedule>,
 }
 
 impl Effort {
     /// Randomised greedy orders, improved locally.
     pub fn greedy(tries: NonZero<u32>) -> Self {
-        Self { tries, starts: 1, passes: PASSES, rounds: 0, schedule: Schedule::through(0, 0) }
+        Self { tries, starts: 1, passes: PASSES, annealing: None }
     }
 
     /// One annealing a try.
     pub fn annealing(tries: NonZero<u32>, temperatures: u32, sweeps: u32) -> Self {
-        Self { tries, starts: 1, passes: PASSES, rounds: 1, schedule: Schedule::through(temperatures, sweeps) }
+        Self { tries, starts: 1, passes: PASSES, annealing: Some(Schedule::through(temperatures, sweeps)) }
     }
 }
 
 /// Passes of local improvement in a thorough search; few trees need so many.
 const PASSES: u32 = 20;
 
-/// About the work of one step of a try below which threads do not pay, in steps of a tree.
+/// The local rewrites, and what takes as long, from which a search is worth starting threads for.
 const LONG: u64 = 20_000;
 
 pub(super) fn run(network: &Network, goal: &Goal, seed: u64, effort: Effort, watch: &Watch<'_>) -> Found {
@@ -58,10 +55,8 @@ pub(super) fn run(network: &Network, goal: &Goal, seed: u64, effort: Effort, wat
         simplified,
     };
     let steps = network.tensors.len() as u64;
-    let Effort { starts, rounds, schedule, .. } = effort;
-    let each = u64::from(starts) * 20
-        + u64::from(effort.passes) * 100
-        + u64::from(rounds) * u64::from(schedule.temperatures) * u64::from(schedule.sweeps);
+    let rewrites = |schedule: Schedule| u64::from(schedule.temperatures) * u64::from(schedule.sweeps);
+    let each = u64::from(effort.starts) * 20 + u64::from(effort.passes) * 100 + effort.annealing.map_or(0, rewrites);
     let is_long = steps * each * u64::from(effort.tries.get()) > LONG;
     best_of(effort.tries, watch, is_long, |index| task.attempt(index, &mut Random::new(seed, index), watch))
 }
@@ -102,18 +97,14 @@ impl Task<'_> {
             keep(&tree);
         }
         let mut tree = self.start(random, watch);
-        for round in 0..effort.rounds {
-            subtree::improve(&self.core, &mut tree, effort.passes, f64::INFINITY);
-            let schedule = if round == 0 { effort.schedule } else { effort.schedule.cooler() };
-            anneal(&self.core, &mut tree, schedule, random, watch);
-            if watch.is_cancelled() {
-                break;
-            }
-        }
         subtree::improve(&self.core, &mut tree, effort.passes, f64::INFINITY);
+        if let Some(schedule) = effort.annealing {
+            anneal(&self.core, &mut tree, schedule, random, watch);
+            subtree::improve(&self.core, &mut tree, effort.passes, f64::INFINITY);
+        }
         let mut tree = Rooted::new(&self.whole, &self.simplified.expand(&tree.pairs()));
-        if effort.rounds > 0 {
-            anneal(&self.whole, &mut tree, effort.schedule.cold(), random, watch);
+        if let Some(schedule) = effort.annealing {
+            anneal(&self.whole, &mut tree, schedule.cold(), random, watch);
         }
         subtree::improve(&self.whole, &mut tree, effort.passes, f64::INFINITY);
         keep(&tree);
