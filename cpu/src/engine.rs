@@ -82,7 +82,7 @@ impl CpuEngine {
     ///
     /// Blocks of a megabyte or more go to the [reserve](tenferro_core::tensor::set_reserve_limit) that all tensors share.
     pub fn trim_pool(&mut self, bytes: usize) {
-        self.pool.trim(bytes);
+        self.lane.pool.trim(bytes);
     }
 
     /// Bytes of free buffers.

@@ -8,6 +8,7 @@ mod all {
     mod nalgebra;
     mod ndarray;
     mod npy;
+    mod plans;
     mod serde;
     mod support;
 }

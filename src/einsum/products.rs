@@ -305,14 +305,15 @@ pub fn kron<'a, 'b>(
 /// # Ok::<(), tenferro::Error>(())
 /// ```
 pub fn trace<'a>(session: &mut Session, a: impl Into<TensorRead<'a>>, axis1: usize, axis2: usize) -> Result<Tensor> {
-    let view = a.into().view();
+    let read = a.into();
+    let view = read.view();
     let shape = view.shape().to_vec();
     check_axes("trace", "axes", &[axis1, axis2], shape.len())?;
     // The diagonal of what need not be square.
     let common = shape[axis1].min(shape[axis2]);
     let limit: Vec<usize> =
         (0..shape.len()).map(|axis| if axis == axis1 || axis == axis2 { common } else { shape[axis] }).collect();
-    let square = view.slice(&vec![0; shape.len()], &limit, &vec![1; shape.len()])?;
+    let square = view.strided_slice(&vec![0; shape.len()], &limit, &vec![1; shape.len()])?;
     let label = |axis: usize| if axis == axis2 { axis1 as u32 } else { axis as u32 };
     let labels: Vec<u32> = (0..shape.len()).map(label).collect();
     let output: Vec<u32> = labels.iter().copied().filter(|&label| label != axis1 as u32).collect();
