@@ -402,7 +402,8 @@ fn strided(tensor: &Tensor) -> Tensor {
     let axes: Vec<usize> = (0..wide.len()).collect();
     let backwards: Vec<usize> = axes.iter().rev().copied().collect();
     let around = from_complex(tensor.dtype(), &wide, &around);
-    let strided = around.strided_slice(&start, &limit, &stride).unwrap().reverse(&axes).unwrap().transpose(&backwards).unwrap();
+    let strided =
+        around.strided_slice(&start, &limit, &stride).unwrap().reverse(&axes).unwrap().transpose(&backwards).unwrap();
     assert_eq!(strided.shape(), shape);
     strided
 }
