@@ -10,4 +10,5 @@ mod all {
     mod npy;
     mod serde;
     mod support;
+    mod tracing;
 }

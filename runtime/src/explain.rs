@@ -84,6 +84,12 @@ impl Explanation {
         self.prepared.lowered()
     }
 
+    /// The names of sizes: the program's own, unless what was lowered has more.
+    fn names(&self) -> SizeNames<'_> {
+        let (own, all) = (self.prepared.program().sizes(), self.program().sizes());
+        SizeNames(if own.len() == all.len() { own } else { all })
+    }
+
     /// The extents of a shape, where all sizes in it are known.
     fn extents(&self, shape: &[SymDim]) -> Option<Vec<usize>> {
         let known: Vec<usize> = self.sizes.iter().map(|size| size.unwrap_or(0)).collect();
@@ -97,7 +103,7 @@ impl Explanation {
 
     /// `f64[n, 3] = [2, 3]`
     fn meta(&self, meta: &ValueMeta) -> String {
-        let symbolic = SizeNames(self.program().sizes()).meta(meta);
+        let symbolic = self.names().meta(meta);
         let is_constant = meta.shape.iter().all(|dim| dim.sizes_needed() == 0);
         match self.extents(&meta.shape) {
             Some(extents) if !is_constant => format!("{symbolic} = {extents:?}"),
@@ -113,7 +119,7 @@ impl Explanation {
     /// The name of an input, or the number of another value; of a copy in other memory also where.
     fn value(&self, definition: u32) -> String {
         let ValueId(id) = self.plan().values[definition as usize];
-        let name = match self.program().inputs().get(id as usize) {
+        let name = match self.prepared.program().inputs().get(id as usize) {
             Some(input) => input.name.to_string(),
             None => format!("%{id}"),
         };
@@ -180,7 +186,7 @@ impl Explanation {
                 }
                 Definition::Scalar(i) => match &plan.scalars[*i as usize] {
                     ScalarSource::Constant(value) => format!("constant {value}"),
-                    ScalarSource::Size(dim, _) => format!("size {}", SizeNames(self.program().sizes()).dim(dim)),
+                    ScalarSource::Size(dim, _) => format!("size {}", self.names().dim(dim)),
                 },
                 Definition::Input(_) | Definition::Slot(_) => continue,
             };
@@ -281,7 +287,7 @@ impl fmt::Display for Explanation {
         }
         self.write_free(f)?;
         writeln!(f, "outputs")?;
-        for (output, &value) in program.outputs().iter().zip(&plan.outputs) {
+        for (output, &value) in prepared.program().outputs().iter().zip(&plan.outputs) {
             let name = output.name.as_ref().map(|name| format!("{name} = ")).unwrap_or_default();
             writeln!(f, "       {name}{}", self.described(value))?;
         }

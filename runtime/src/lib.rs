@@ -5,8 +5,16 @@
 //! [`Runtime::run`]. [`Runtime::prepare`] makes a flat list of [`Command`]s of a program, its
 //! kernels, lifetimes and buffers chosen, and keeps it for the next time; running it pays for the
 //! work and little else.
+//!
+//! What happens can be seen: [`Prepared::explain`] says what will run, [`Runtime::profile`] what did
+//! and how long it took. With the feature `tracing` there are spans of the crate of that name:
+//! `prepare` and `run` at the level `DEBUG` with the program's name, `lower` within `prepare` where
+//! the program was not found prepared, and within `run` each `command` at the level `TRACE` with its
+//! name.
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod spans;
 mod cache;
 mod compiled;
 mod engine;

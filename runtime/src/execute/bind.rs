@@ -83,6 +83,18 @@ pub(crate) enum BoundWork {
     Transfer(Arc<Passage>),
 }
 
+#[cfg(feature = "tracing")]
+impl BoundWork {
+    /// As the plan's [`Work::name`].
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Command(command) => command.name(),
+            Self::Copy => "compact",
+            Self::Transfer(_) => "transfer",
+        }
+    }
+}
+
 /// A value that a step reads: the tensor that holds it, and its layout where that is another.
 pub(crate) struct Operand {
     root: Root,

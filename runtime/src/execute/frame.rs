@@ -103,6 +103,7 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
     /// Runs a step and gives back what is not needed after it.
     #[inline]
     fn step(&mut self, engines: &mut [&mut dyn Engine], step: &'f BoundStep) -> Result<()> {
+        span!(TRACE, "command", name = step.work.name());
         if let Err(error) = self.work(engines, step) {
             self.recycle(engines);
             return Err(error);

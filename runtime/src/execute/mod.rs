@@ -33,6 +33,7 @@ pub(crate) fn run<'a>(
     prepared: &Prepared,
     inputs: &[TensorRead<'a>],
 ) -> Result<Vec<Output<'a>>> {
+    span!(DEBUG, "run", program = prepared.program().name());
     let recording = runtime.profiles().recording(prepared);
     let bound = admit(runtime, call, engines, prepared, inputs)?;
     at_last_stage(prepared, engines, inputs, Frame::new(&bound, inputs, recording), |mut frame, engines| {
@@ -49,6 +50,7 @@ pub(crate) fn run_into(
     inputs: &[TensorRead<'_>],
     outputs: &mut [&mut Tensor],
 ) -> Result<()> {
+    span!(DEBUG, "run", program = prepared.program().name());
     let recording = runtime.profiles().recording(prepared);
     let bound = admit(runtime, call, engines, prepared, inputs)?;
     at_last_stage(prepared, engines, inputs, Frame::new(&bound, inputs, recording), |mut frame, engines| {

@@ -4,6 +4,7 @@ mod buffers;
 mod key;
 mod late;
 mod lower;
+mod plan;
 mod request;
 mod selection;
 mod specialization;
@@ -25,7 +26,7 @@ use crate::runtime::{Runtime, RuntimeId};
 use crate::snapshot::Snapshot;
 
 pub(crate) use key::Key;
-pub(crate) use lower::{Admission, Definition, Passage, Plan, ScalarSource, Step, Work, WorkKind};
+pub(crate) use plan::{Admission, Definition, Passage, Plan, ScalarSource, Step, Work, WorkKind};
 pub(crate) use specialization::Signature;
 
 pub use request::{Preparation, PrepareRequest};
@@ -226,6 +227,7 @@ pub(crate) fn prepare(
     inputs: &[InputMeta<'_>],
     targets: &[EngineTarget],
 ) -> Result<Prepared> {
+    span!(DEBUG, "prepare", program = program.name());
     let inputs = complete(call, &program, inputs, InputMeta::of_tensor)?;
     let shared = prepare_shared(runtime, call, &program, &inputs, targets)?;
     shared.admit(call, &program, &inputs)?;
@@ -254,6 +256,7 @@ fn prepare_shared(
             specialization: Specialization::project(requirements, &signature),
         };
         let lower = |key: &Key| {
+            span!(DEBUG, "lower", program = program.name());
             let expanded = expand_checkpoints(program)?;
             lower::lower(runtime.id(), &snapshot, expanded.as_ref().unwrap_or(program), key)
         };

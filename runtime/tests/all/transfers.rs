@@ -190,7 +190,7 @@ fn values_are_brought_where_they_are_needed_and_once() {
         (&["add"], (2, 1)),
     ] {
         let (taken, outputs) = Two::new(pinned(ops)).run(&chain, &reads(&x));
-        assert_eq!(outputs, [expected.clone()], "{ops:?}");
+        assert_eq!(outputs, std::slice::from_ref(&expected), "{ops:?}");
         assert_eq!(taken, transfers, "{ops:?}");
     }
 }
@@ -381,7 +381,7 @@ fn layouts_of_what_is_brought_are_compact() {
     let turned = TensorRead::from(x.view().transpose(&[1, 0]).unwrap());
     assert!(!Layout::is_contiguous(turned.layout()));
     let exp = program(&[("x", &["n", "m"])], |b, v, _| vec![b.exp(v[0]).unwrap()]);
-    let (taken, outputs) = Two::new(pinned(&["exp"])).run(&exp, &[turned.clone()]);
+    let (taken, outputs) = Two::new(pinned(&["exp"])).run(&exp, std::slice::from_ref(&turned));
     assert_eq!(taken, (1, 1));
     assert_eq!(outputs[0].to_vec_col_major::<f64>().unwrap(), values(&run(&exp, &[turned])[0]));
 }
