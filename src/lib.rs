@@ -50,13 +50,14 @@
 //!
 //! # Features
 //!
-//! None is on by default; each has an example in `docs/interop.md`.
+//! None is on by default; those for values of other crates have examples in `docs/interop.md`.
 //!
 //! | | |
 //! |---|---|
 //! | `ndarray`, `nalgebra`, `faer` | tensors and views from and to the arrays and matrices of those crates; `ndarray` arrays as arguments of kernels |
 //! | `serde` | tensors, dtypes and programs in any format of `serde` |
 //! | `npy` | NumPy's files `.npy` and `.npz` |
+//! | `tracing` | spans of preparing and running, see `docs/observing.md` |
 #![forbid(unsafe_code)]
 
 // The expansion of `tenferro!` refers to `::tenferro`, in this crate's own tests as everywhere else.
@@ -80,6 +81,9 @@ pub use session::Session;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/language.md")]
 struct LanguageReference;
+#[cfg(doctest)]
+#[doc = include_str!("../docs/observing.md")]
+struct ObservingPage;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct ReadmeExamples;

@@ -11,7 +11,9 @@ use crate::cpu::CpuEngine;
 use crate::einsum::Equations;
 use crate::kernel::{Destination, KernelProgram, Results, destination_tensors};
 use crate::runtime::reference::{self, ReferenceEngine};
-use crate::runtime::{Engine, EngineRegistration, EngineTarget, Error, ExtensionModule, Prepared, ProgramRef, Runtime};
+use crate::runtime::{
+    Engine, EngineRegistration, EngineTarget, Error, ExtensionModule, Prepared, Profile, ProgramRef, Runtime,
+};
 use crate::tensor::{Tensor, TensorRead};
 
 /// A runtime, an engine, and the standard operation families: what a kernel's methods run on.
@@ -134,6 +136,29 @@ impl Session {
         outputs.into_iter().map(|output| output.into_tensor(&mut *self.engine)).collect()
     }
 
+    /// Records every command that runs on this session's runtime while `body` does; see
+    /// [`Runtime::profile`].
+    ///
+    /// ```
+    /// use tenferro::prelude::*;
+    ///
+    /// tenferro! {
+    ///     fn norm(x: f64[n]) -> f64 { sum(x * x) }
+    /// }
+    ///
+    /// let mut cpu = Session::cpu();
+    /// let x = TypedTensor::from_vec_col_major([2], vec![3.0, 4.0])?;
+    /// let (result, profile) = cpu.profile(|cpu| norm.run(cpu, &x));
+    /// assert_eq!(result?, 25.0);
+    /// assert_eq!(profile.runs()[0].program, "norm");
+    /// println!("{profile}");
+    /// # Ok::<(), tenferro::Error>(())
+    /// ```
+    pub fn profile<R>(&mut self, body: impl FnOnce(&mut Self) -> R) -> (R, Profile) {
+        let runtime = self.runtime.clone();
+        runtime.profile(|| body(self))
+    }
+
     /// Runs a kernel's program.
     pub(crate) fn call<'s, 'a>(
         &'s mut self,
@@ -152,10 +177,11 @@ impl Session {
         inputs: &[TensorRead<'_>],
         outputs: &mut [&mut dyn Destination],
     ) -> Result<()> {
-        // Scalars are computed in tensors of the engine.
+        // Scalars are computed in tensors of the engine, if its memory is the host's as that of results is.
+        let is_host = self.target().allocation_domain.is_none();
         let mut scalars: SmallVec<[Tensor; 2]> = SmallVec::new();
         for output in outputs.iter_mut().filter_map(|output| output.scalar()) {
-            scalars.push(self.engine.allocate(output, &[])?);
+            scalars.push(if is_host { self.engine.allocate(output, &[])? } else { Tensor::allocate(output, &[])? });
         }
         let mut tensors = destination_tensors(outputs, &mut scalars);
         let written = self.with_prepared(program, inputs, |runtime, engine, prepared| {
@@ -168,7 +194,9 @@ impl Session {
             if written.is_ok() {
                 output.put(&scalar)?;
             }
-            self.engine.recycle(scalar);
+            if is_host {
+                self.engine.recycle(scalar);
+            }
         }
         written
     }

@@ -17,6 +17,7 @@ mod all {
     mod jacobian;
     mod layering;
     mod methods;
+    mod observing;
     mod op_derivatives;
     mod op_errors;
     mod orders;

@@ -101,6 +101,16 @@ fn a_kernel_run_into_allocates_nothing() {
 }
 
 #[test]
+fn a_profile_that_is_over_allocates_nothing() {
+    let mut session = Session::cpu();
+    let x = typed([100]);
+    let mut y = x.map(|_| 0.0);
+    let ((), profile) = session.profile(|session| powers.run_into(session, &x, &mut y).unwrap());
+    assert_eq!(profile.runs()[0].commands.len(), 40);
+    assert_eq!(warm(|| powers.run_into(&mut session, &x, &mut y).unwrap()), 0);
+}
+
+#[test]
 fn a_kernel_run_allocates_its_results() {
     let mut session = Session::cpu();
     let x = typed([100]);

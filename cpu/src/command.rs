@@ -44,6 +44,8 @@ where
 struct Planned<P> {
     name: &'static str,
     plan: P,
+    /// What it counts for, where shapes do not say.
+    flops: Option<f64>,
 }
 
 /// The answer to a request: a command for which `plan` makes the function to run on operands of given layouts.
@@ -52,7 +54,16 @@ where
     P: Fn(&[&Layout]) -> Result<F> + Send + Sync + 'static,
     F: Fn(&mut CpuEngine, &[TensorView<'_>], &mut Tensor) -> Result<()> + Send + Sync + 'static,
 {
-    Preparation::command(Planned { name, plan })
+    Preparation::command(Planned { name, plan, flops: None })
+}
+
+/// The same for a command of so many operations.
+pub(crate) fn counted<P, F>(name: &'static str, flops: f64, plan: P) -> Preparation
+where
+    P: Fn(&[&Layout]) -> Result<F> + Send + Sync + 'static,
+    F: Fn(&mut CpuEngine, &[TensorView<'_>], &mut Tensor) -> Result<()> + Send + Sync + 'static,
+{
+    Preparation::command(Planned { name, plan, flops: Some(flops) })
 }
 
 impl<P, F> Command for Planned<P>
@@ -67,6 +78,10 @@ where
 
     fn bind(&self, inputs: &[&Layout]) -> Result<Option<Arc<dyn Command>>> {
         Ok(Some(Arc::new(CpuCommand { name: self.name, run: (self.plan)(inputs)? })))
+    }
+
+    fn flops(&self, _: &[&Layout]) -> Option<f64> {
+        self.flops
     }
 
     fn name(&self) -> &str {

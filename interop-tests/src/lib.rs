@@ -1,4 +1,5 @@
-//! The tests of the features `ndarray`, `nalgebra`, `faer`, `serde` and `npy`, and of the page on them.
+//! The tests of the features `ndarray`, `nalgebra`, `faer`, `serde` and `npy`, of the page on them, and of the feature
+//! `tracing`.
 #![forbid(unsafe_code)]
 
 #[cfg(doctest)]

@@ -11,4 +11,5 @@ mod all {
     mod plans;
     mod serde;
     mod support;
+    mod tracing;
 }

@@ -85,6 +85,10 @@ impl ContextIdentity {
 }
 
 /// The memory an engine allocates from, where that is not the host's.
+///
+/// It decides where values are: engines of one memory read each other's results as they are, all
+/// else takes a [transfer](crate::Transfer). What is in host memory, the domain `None`, can be read
+/// in place by anybody; of other memory only the engines in it are taken to know how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AllocationDomain(pub u64);
 
@@ -140,7 +144,9 @@ pub trait Engine: Any + Send {
     /// Where dtypes or numbers of elements differ.
     fn copy(&mut self, source: &TensorView<'_>, destination: &mut Tensor) -> Result<()>;
 
-    /// What the operation families keep from one run to the next.
+    /// What the operation families keep from one run to the next. The engine owns it, and commands
+    /// of families ask for it through the engine they are run on: a program without such commands
+    /// never touches it, and nothing is handed out and back around a run.
     fn caches(&mut self) -> &mut ExtensionCacheStore;
 
     /// Waits until everything submitted is done.

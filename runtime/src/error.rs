@@ -126,15 +126,53 @@ pub enum Error {
         engines: String,
     },
 
-    /// A value would have to move between memories.
-    #[error("Runtime::prepare: `{op}` on \"{to}\" reads a value of \"{from}\", whose memory it does not share")]
-    NoTransfer {
-        /// The operation that reads.
+    /// An operation that the engine it is pinned to does not do.
+    #[error("Runtime::prepare: `{op}` is pinned to engine \"{engine_id}\", which {reason}")]
+    Pinned {
+        /// The operation.
         op: String,
-        /// The engine that made the value.
-        from: EngineId,
-        /// The engine that reads it.
-        to: EngineId,
+        /// The engine.
+        engine_id: EngineId,
+        /// Why it cannot.
+        reason: String,
+    },
+
+    /// A value is in memory that nothing brings it from.
+    #[error(
+        "Runtime::prepare: {reader} is in {to}, but needs a value that is in {from}; \
+         register a transfer with `RuntimeBuilder::register_transfer`"
+    )]
+    NoTransfer {
+        /// What needs the value: an operation on an engine, or an output.
+        reader: String,
+        /// The memory that the value is in.
+        from: String,
+        /// The memory where it is needed.
+        to: String,
+    },
+
+    /// Another transfer between memories that have one.
+    #[error("RuntimeBuilder::register_transfer: from {from} to {to} there is another transfer already")]
+    DuplicateTransfer {
+        /// The memory it takes from.
+        from: String,
+        /// The memory it brings to.
+        to: String,
+    },
+
+    /// An input that an engine cannot read as it is given.
+    #[error("{call}: input `{input}`: engine \"{engine_id}\" reads {admitted}, but got {given}")]
+    Ingress {
+        /// The function called.
+        call: &'static str,
+        /// The input's name.
+        input: String,
+        /// The engine whose commands would read it.
+        engine_id: EngineId,
+        /// What it reads.
+        admitted: String,
+        /// Dtype, shape and strides of the input.
+        given: String,
     },
 
     /// A program that another runtime prepared.

@@ -13,6 +13,7 @@ use crate::engine::{Engine, EngineTarget};
 use crate::error::{Error, Result};
 use crate::execute::{self, InputMeta, Output};
 use crate::prepare::{self, Entry, Key, Prepared, ProgramRef};
+use crate::profile::{Profile, Profiles};
 use crate::snapshot::{RuntimeBuilder, Snapshot};
 
 /// Prepares programs and runs them on the caller's engines.
@@ -56,6 +57,7 @@ struct State {
     /// That of the active snapshot, readable without the lock.
     epoch: AtomicU64,
     cache: PreparedCache<Key, Entry>,
+    profiles: Profiles,
 }
 
 /// Tells runtimes apart.
@@ -75,6 +77,7 @@ impl Runtime {
             epoch: AtomicU64::new(snapshot.epoch),
             active: RwLock::new(Arc::new(snapshot)),
             cache: PreparedCache::new(prepare::logical_bytes),
+            profiles: Profiles::default(),
         };
         Self { state: Arc::new(state) }
     }
@@ -89,6 +92,43 @@ impl Runtime {
 
     pub(crate) fn cache(&self) -> &PreparedCache<Key, Entry> {
         &self.state.cache
+    }
+
+    pub(crate) fn profiles(&self) -> &Profiles {
+        &self.state.profiles
+    }
+
+    /// Records every command that runs on this runtime, in any thread, while `body` does. Profiles may
+    /// overlap; a run that begins in several is in each.
+    ///
+    /// An engine is waited for after each command, so that times are those of the work and not of its
+    /// submission. A run without a profile pays for the question whether there is one, once.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use tenferro_core::program::ProgramBuilder;
+    /// # use tenferro_core::{DType, Tensor, TensorRead};
+    /// # use tenferro_runtime::reference::{self, ReferenceEngine};
+    /// # use tenferro_runtime::{Engine, Runtime};
+    /// # let mut b = ProgramBuilder::new("double");
+    /// # let x = b.input("x", DType::F64, &[2.into()])?;
+    /// # let y = b.add(x, x)?;
+    /// # let program = Arc::new(b.finish(&[(None, y)])?);
+    /// # let runtime = Runtime::builder().register_engine(reference::registration())?.build()?;
+    /// # let mut engine = ReferenceEngine::new();
+    /// # let x = Tensor::from_vec_col_major([2], vec![1.0, 2.5])?;
+    /// let inputs = [TensorRead::from(&x)];
+    /// let prepared = runtime.prepare(&program, &inputs, &[engine.target()])?;
+    /// let (result, profile) = runtime.profile(|| runtime.run(&mut [&mut engine], &prepared, &inputs));
+    /// result?;
+    /// let totals = profile.totals();
+    /// assert_eq!((totals[0].name.as_str(), totals[0].count, totals[0].bytes), ("add", 1, 48));
+    /// println!("{profile}");
+    /// profile.write_chrome_trace(&mut std::io::sink())?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn profile<R>(&self, body: impl FnOnce() -> R) -> (R, Profile) {
+        self.state.profiles.profile(body)
     }
 
     /// The number of the configuration; it grows by one with each
@@ -107,7 +147,8 @@ impl Runtime {
     /// configuration meanwhile; nothing is changed then.
     pub fn reconfigure(&self, edit: impl FnOnce(RuntimeBuilder) -> Result<RuntimeBuilder>) -> Result<u64> {
         let base = self.snapshot();
-        let next = Arc::new(edit(RuntimeBuilder::edit(&base))?.snapshot(base.epoch + 1));
+        let edited = edit(RuntimeBuilder::edit(&base))?;
+        let next = Arc::new(edited.snapshot("Runtime::reconfigure", base.epoch + 1)?);
         let mut active = self.state.active.write().unwrap_or_else(PoisonError::into_inner);
         if !Arc::ptr_eq(&active, &base) {
             return Err(Error::ConcurrentReconfiguration);
@@ -119,7 +160,9 @@ impl Runtime {
     }
 
     /// Chooses kernels for a program on these engines, or finds that it was done before. An
-    /// operation goes to the first target that has it.
+    /// operation goes to the first target that has it, or as the [`Placement`](crate::Placement) of
+    /// the configuration says. Where engines differ in memory, values are brought from one to the
+    /// other by its [transfers](crate::Transfer); inputs and outputs are in host memory.
     ///
     /// `inputs` are all inputs of the program; or only those that no tensor is bound to, in order;
     /// or none, where a tensor is bound to each (see [`CompiledGraph`](crate::CompiledGraph)).

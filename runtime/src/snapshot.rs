@@ -2,17 +2,22 @@
 
 use std::sync::Arc;
 
-use crate::engine::EngineTarget;
+use crate::engine::{AllocationDomain, EngineId, EngineTarget};
 use crate::error::{Error, Result};
 use crate::extension::{ExtensionModule, Registrar};
+use crate::placement::Placement;
 use crate::registration::EngineRegistration;
 use crate::runtime::Runtime;
+use crate::transfer::{Transfer, Transfers};
 
-/// An immutable configuration: engine descriptions and family executors.
+/// An immutable configuration: descriptions of engines, executors of families, what goes where and
+/// how it gets there.
 pub(crate) struct Snapshot {
     pub epoch: u64,
     pub engines: Vec<EngineRegistration>,
     pub executors: Registrar,
+    pub placement: Placement,
+    pub transfers: Transfers,
 }
 
 impl Snapshot {
@@ -33,15 +38,27 @@ impl Snapshot {
 pub struct RuntimeBuilder {
     engines: Vec<EngineRegistration>,
     executors: Registrar,
+    placement: Placement,
+    transfers: Transfers,
 }
 
 impl RuntimeBuilder {
     pub(crate) fn new() -> Self {
-        Self { engines: Vec::new(), executors: Registrar::default() }
+        Self {
+            engines: Vec::new(),
+            executors: Registrar::default(),
+            placement: Placement::default(),
+            transfers: Transfers::default(),
+        }
     }
 
     pub(crate) fn edit(snapshot: &Snapshot) -> Self {
-        Self { engines: snapshot.engines.clone(), executors: snapshot.executors.clone() }
+        Self {
+            engines: snapshot.engines.clone(),
+            executors: snapshot.executors.clone(),
+            placement: snapshot.placement.clone(),
+            transfers: snapshot.transfers.clone(),
+        }
     }
 
     /// Adds the description of an engine. An equal description again changes nothing.
@@ -68,15 +85,44 @@ impl RuntimeBuilder {
         Ok(self)
     }
 
+    /// Spreads operations over engines by this rule, in the place of the one before. At first each
+    /// goes to the first target that has it.
+    #[must_use]
+    pub fn with_placement(mut self, placement: Placement) -> Self {
+        self.placement = placement;
+        self
+    }
+
+    /// Adds what brings values from one memory to another; `None` is the host's. The same again
+    /// changes nothing.
+    ///
+    /// # Errors
+    /// [`Error::DuplicateTransfer`] if another is registered for the two, [`Error::Argument`] if they
+    /// are one.
+    pub fn register_transfer(
+        mut self,
+        from: Option<AllocationDomain>,
+        to: Option<AllocationDomain>,
+        transfer: Arc<dyn Transfer>,
+    ) -> Result<Self> {
+        self.transfers.register((from, to), transfer)?;
+        Ok(self)
+    }
+
     /// The runtime.
     ///
     /// # Errors
-    /// None so far: what is wrong is said where it is added.
+    /// [`Error::UnregisteredEngine`] if an operation is pinned to an engine that is not registered.
     pub fn build(self) -> Result<Runtime> {
-        Ok(Runtime::new(self.snapshot(1)))
+        Ok(Runtime::new(self.snapshot("RuntimeBuilder::build", 1)?))
     }
 
-    pub(crate) fn snapshot(self, epoch: u64) -> Snapshot {
-        Snapshot { epoch, engines: self.engines, executors: self.executors }
+    pub(crate) fn snapshot(self, call: &'static str, epoch: u64) -> Result<Snapshot> {
+        let Self { engines, executors, placement, transfers } = self;
+        let is_registered = |id: &EngineId| engines.iter().any(|engine| engine.engine_id() == id);
+        if let Some(engine_id) = placement.engines().find(|id| !is_registered(id)) {
+            return Err(Error::UnregisteredEngine { call, engine_id: engine_id.clone() });
+        }
+        Ok(Snapshot { epoch, engines, executors, placement, transfers })
     }
 }

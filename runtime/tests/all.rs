@@ -7,14 +7,17 @@ mod all {
     mod buffers;
     mod counters;
     mod defaults;
+    mod explain;
     mod failures;
     mod families;
     mod placement;
+    mod profile;
     mod reference;
     mod refusals;
     mod registrations;
     mod sharing;
     mod stress;
     mod support;
+    mod transfers;
     mod value_sizes;
 }

@@ -13,7 +13,7 @@ use tenferro_einsum::{Access, ContractionTree, EinsumOp, FAMILY_ID, Step, StepOp
 use tenferro_runtime::reference::scalar::Arithmetic;
 use tenferro_runtime::{Error, ExtensionModule, FamilyExecutor, Preparation, PrepareRequest, Registrar, Result};
 
-use crate::command::planned;
+use crate::command::counted;
 use crate::contraction::{Contraction, Strided};
 use crate::dtypes::numeric;
 use crate::engine::{CpuEngine, ENGINE_ID};
@@ -65,7 +65,9 @@ impl FamilyExecutor for EinsumExecutor {
             let tree = op.tree(&shapes)?;
             tree.check_sizes()?;
             let dtype = operand.dtype;
-            let prepared = numeric!(dtype, T => planned("einsum", move |layouts| {
+            // A product and an addition for each step of the loops.
+            let flops = 2.0 * tree.cost();
+            let prepared = numeric!(dtype, T => counted("einsum", flops, move |layouts| {
                 let plan = Plan::new(dtype, &tree, layouts, &output);
                 Ok(move |engine: &mut CpuEngine, inputs: &[TensorView<'_>], output: &mut Tensor| {
                     plan.run::<T>(engine, inputs, output)

@@ -4,15 +4,15 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
-use tenferro_core::ops::CoreOp;
-use tenferro_core::program::{Sizes, ValueId};
+use tenferro_core::ops::{CoreOp, OpClass};
+use tenferro_core::program::Sizes;
 use tenferro_core::shape::SymDim;
 use tenferro_core::{DType, Layout, ScalarValue, Shape, Tensor, TensorRead, TensorView};
 
 use super::command::Command;
 use super::inputs::InputMeta;
 use crate::error::{Error, Result};
-use crate::prepare::{Definition, LayoutClass, Plan, ScalarSource, Signature, Step, Work};
+use crate::prepare::{Definition, LayoutClass, Passage, Plan, ScalarSource, Signature, Step, Work, WorkKind};
 
 /// A plan with everything that follows from the inputs' shapes and strides worked out: a run needs
 /// nothing else. Where sizes are read off values, it is all that comes before the next of these; the
@@ -27,6 +27,8 @@ pub(crate) struct Bound {
     pub steps: Vec<BoundStep>,
     /// The results; none while sizes are unknown.
     pub outputs: Vec<BoundOutput>,
+    /// The engine that copies what is in host memory and no engine made.
+    pub host: Option<usize>,
     pub next: Option<Box<Next>>,
 }
 
@@ -44,16 +46,27 @@ pub(crate) struct Next {
 /// The tensors that a slot holds.
 #[derive(Clone)]
 pub(crate) struct SlotKind {
-    /// The position of their engine among the targets.
-    pub engine: usize,
+    /// The position of their engine among the targets, none for host memory without an engine.
+    pub engine: Option<usize>,
     pub dtype: DType,
     pub shape: Shape,
+}
+
+impl SlotKind {
+    /// The bytes of its tensors.
+    pub fn bytes(&self) -> u64 {
+        (self.shape.iter().product::<usize>() * self.dtype.size()) as u64
+    }
 }
 
 /// A step for operands of known layouts.
 pub(crate) struct BoundStep {
     pub work: BoundWork,
     pub engine: usize,
+    /// Its position in the plan.
+    pub position: u32,
+    /// What it computes, where that is known, in operations.
+    pub flops: Option<f64>,
     pub inputs: SmallVec<[Operand; 3]>,
     /// The slots written.
     pub outputs: SmallVec<[u32; 1]>,
@@ -66,6 +79,20 @@ pub(crate) enum BoundWork {
     Command(Arc<dyn Command>),
     /// The only input is copied to the only output.
     Copy,
+    /// The same from one memory to another.
+    Transfer(Arc<Passage>),
+}
+
+#[cfg(feature = "tracing")]
+impl BoundWork {
+    /// As the plan's [`Work::name`].
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Command(command) => command.name(),
+            Self::Copy => "compact",
+            Self::Transfer(_) => "transfer",
+        }
+    }
 }
 
 /// A value that a step reads: the tensor that holds it, and its layout where that is another.
@@ -111,6 +138,7 @@ impl Bound {
             slots: Vec::with_capacity(plan.slots.len()),
             steps: Vec::new(),
             outputs: Vec::new(),
+            host: plan.host,
             next: None,
         };
         nothing.with_stage(plan, 0, Vec::with_capacity(plan.definitions.len()))
@@ -131,6 +159,7 @@ impl Bound {
             slots: self.slots.clone(),
             steps: Vec::new(),
             outputs: Vec::new(),
+            host: plan.host,
             next: None,
         };
         let bound = Arc::new(known.with_stage(plan, next.stage + 1, next.places.clone())?);
@@ -159,25 +188,25 @@ impl Bound {
             self.scalars.push(scalar(source, sizes)?);
         }
         let read = plan.reads.get(stage);
-        let values = read.map_or(plan.definitions.len(), |read| read.value.index() + 1);
-        for definition in &plan.definitions[places.len().min(values)..values] {
+        let count = read.map_or(plan.definitions.len(), |read| read.definitions);
+        for definition in &plan.definitions[places.len().min(count)..count] {
             places.push(place(definition, &places, sizes, &self.inputs, &self.slots)?);
         }
         let range = plan.steps_of_stage(stage);
         let mut steps = Vec::with_capacity(range.len());
-        for step in &plan.steps[range] {
+        for position in range {
             let late = |late: usize| {
                 let layouts: SmallVec<[LayoutClass; 8]> =
                     self.inputs.iter().map(|(_, layout)| LayoutClass::of(layout)).collect();
                 plan.late[late].prepare(&Signature { sizes, layouts: &layouts })
             };
-            bind_step(step, &places, &late, &mut steps)?;
+            bind_step(plan, position, &places, &self.slots, &late, &mut steps)?;
         }
         self.steps = steps;
         match read {
             None => self.outputs = outputs(plan, &places, &self.inputs, &self.slots),
             Some(read) => {
-                let value = places[read.value.index()].operand();
+                let value = places[read.value as usize].operand();
                 self.next = Some(Box::new(Next { stage, value, places, recent: Mutex::default() }));
             }
         }
@@ -206,11 +235,11 @@ fn place(
         Definition::Scalar(i) => Place::whole(Root::Scalar(*i), Layout::col_major(&[])?),
         Definition::Slot(slot) => Place::slot(*slot, slots)?,
         Definition::View { source, op } => {
-            let source = &places[source.index()];
+            let source = &places[*source as usize];
             source.view(view(op, &source.layout, sizes)?)
         }
         Definition::Reshape { source, slot } => {
-            let source = &places[source.index()];
+            let source = &places[*source as usize];
             match source.layout.reshape(&slots[*slot as usize].shape)? {
                 Some(layout) => source.view(layout),
                 None => Place::slot(*slot, slots)?,
@@ -220,14 +249,14 @@ fn place(
 }
 
 fn outputs(plan: &Plan, places: &[Place], inputs: &[(DType, Layout)], slots: &[SlotKind]) -> Vec<BoundOutput> {
-    let output = |(i, value): (usize, &ValueId)| {
-        let place = &places[value.index()];
+    let output = |(i, &value): (usize, &u32)| {
+        let place = &places[value as usize];
         let later = &plan.outputs[i + 1..];
         BoundOutput {
             value: place.operand(),
             layout: place.layout.clone(),
             is_whole: place.layout.is_contiguous() && place.layout.len() == root_len(place.root, inputs, slots),
-            is_last: !later.iter().any(|value| places[value.index()].root == place.root),
+            is_last: !later.iter().any(|&value| places[value as usize].root == place.root),
         }
     };
     plan.outputs.iter().enumerate().map(output).collect()
@@ -236,20 +265,28 @@ fn outputs(plan: &Plan, places: &[Place], inputs: &[(DType, Layout)], slots: &[S
 /// Adds a step for operands at these places. One that is not needed leaves what it releases to the
 /// step before.
 fn bind_step(
-    step: &Step,
+    plan: &Plan,
+    position: usize,
     places: &[Place],
+    slots: &[SlotKind],
     late: &dyn Fn(usize) -> Result<Arc<dyn Command>>,
     steps: &mut Vec<BoundStep>,
 ) -> Result<()> {
-    let operands = step.inputs.iter().map(|value| &places[value.index()]);
+    let step = &plan.steps[position];
+    let operands = step.inputs.iter().map(|&value| &places[value as usize]);
+    let layouts: SmallVec<[&Layout; 3]> = operands.clone().map(|place| &place.layout).collect();
     let bound = |command: &Arc<dyn Command>| {
-        let layouts: SmallVec<[&Layout; 3]> = operands.clone().map(|place| &place.layout).collect();
-        Ok::<_, Error>(BoundWork::Command(command.bind(&layouts)?.unwrap_or_else(|| Arc::clone(command))))
+        let flops = flops(step, &**command, &layouts, slots);
+        let command = command.bind(&layouts)?.unwrap_or_else(|| Arc::clone(command));
+        Ok::<_, Error>((BoundWork::Command(command), flops))
     };
-    let work = match &step.work {
+    let (work, flops) = match &step.work {
         Work::Command(command) => bound(command)?,
         Work::Late { late: position, .. } => bound(&late(*position)?)?,
-        Work::Compact(value) if places[value.index()].root == Root::Slot(step.outputs[0]) => BoundWork::Copy,
+        Work::Transfer(passage) => (BoundWork::Transfer(Arc::clone(passage)), Some(0.0)),
+        Work::Compact(value) if places[*value as usize].root == Root::Slot(step.outputs[0]) => {
+            (BoundWork::Copy, Some(0.0))
+        }
         Work::Compact(_) => {
             // Without a step before, what is filled goes back at the end of the run.
             if let Some(before) = steps.last_mut() {
@@ -261,11 +298,26 @@ fn bind_step(
     steps.push(BoundStep {
         work,
         engine: step.engine,
+        position: position as u32,
+        flops,
         inputs: operands.map(Place::operand).collect(),
         outputs: step.outputs.clone(),
         release: step.release.clone(),
     });
     Ok(())
+}
+
+/// The operations of a command: what it says itself, else by the shapes one for each element that it
+/// computes or combines.
+fn flops(step: &Step, command: &dyn Command, inputs: &[&Layout], slots: &[SlotKind]) -> Option<f64> {
+    command.flops(inputs).or_else(|| match step.kind {
+        WorkKind::Core(OpClass::Elementwise) => {
+            Some(slots[step.outputs[0] as usize].shape.iter().map(|&extent| extent as f64).product())
+        }
+        WorkKind::Core(OpClass::Reduction) => Some(inputs[0].len() as f64),
+        WorkKind::Core(_) | WorkKind::Copy => Some(0.0),
+        WorkKind::Family => None,
+    })
 }
 
 /// The number of elements of a tensor that holds values.

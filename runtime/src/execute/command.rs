@@ -33,6 +33,15 @@ pub trait Command: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
+    /// The number of operations on operands of these layouts, for profiles. `None`, the default, stands
+    /// for what the shapes say: of a core operation one for each element of the result, or of the
+    /// operand where that is reduced, and nothing for what only moves elements. Of an operation family
+    /// shapes say nothing; a product and its addition to a sum are two operations.
+    fn flops(&self, inputs: &[&Layout]) -> Option<f64> {
+        let _ = inputs;
+        None
+    }
+
     /// What is computed, for messages and profiles.
     fn name(&self) -> &str;
 }

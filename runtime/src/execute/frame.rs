@@ -2,15 +2,18 @@
 
 use std::cell::Cell;
 use std::mem;
+use std::time::Instant;
 
 use smallvec::SmallVec;
 use tenferro_core::{DType, Tensor, TensorRead, TensorView};
 
-use super::bind::{Bound, BoundOutput, BoundStep, BoundWork, Operand, Root};
+use super::bind::{Bound, BoundOutput, BoundStep, BoundWork, Operand, Root, SlotKind};
 use super::outputs::{Output, copied};
 use super::slots::{Slot, Slots, emptied};
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::prepare::Passage;
+use crate::profile::Recording;
 
 /// The state of a run: `'f` the binding, `'a` the inputs, `'o` the caller's outputs.
 pub(super) struct Frame<'f, 'a, 'o> {
@@ -19,11 +22,13 @@ pub(super) struct Frame<'f, 'a, 'o> {
     /// Those of the binding, and after them one for each tensor of the caller that an output still
     /// has to be brought to.
     slots: Slots<'o>,
+    /// What a profile hears of the run when it ends, where there is one.
+    recording: Option<Box<Recording>>,
 }
 
 impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
-    pub fn new(bound: &'f Bound, inputs: &'f [TensorRead<'a>]) -> Self {
-        Self { bound, inputs, slots: Slots::new(bound.slots.len()) }
+    pub fn new(bound: &'f Bound, inputs: &'f [TensorRead<'a>], recording: Option<Box<Recording>>) -> Self {
+        Self { bound, inputs, slots: Slots::new(bound.slots.len()), recording }
     }
 
     /// The run goes on with the binding that follows.
@@ -32,7 +37,7 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
         'f: 'g,
     {
         self.slots.grow(bound.slots.len());
-        Frame { bound, inputs: self.inputs, slots: self.slots }
+        Frame { bound, inputs: self.inputs, slots: self.slots, recording: self.recording }
     }
 
     pub fn bound(&self) -> &'f Bound {
@@ -58,10 +63,15 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
     pub fn integer(&self, engines: &mut [&mut dyn Engine], value: &'f Operand) -> Result<i64> {
         let operands = Operands { bound: self.bound, inputs: self.inputs, before: &self.slots, after: &[] };
         let view = operands.view(value);
-        let engine = self.engine(engines, value.root());
-        let mut scalar = Tensor::zeros(view.dtype(), [])?;
-        engine.copy(&view, &mut scalar)?;
-        engine.synchronize()?;
+        let scalar = match self.engine(engines, value.root()) {
+            Some(engine) => {
+                let mut scalar = Tensor::zeros(view.dtype(), [])?;
+                engine.copy(&view, &mut scalar)?;
+                engine.synchronize()?;
+                scalar
+            }
+            None => view.to_tensor()?,
+        };
         Ok(match view.dtype() {
             DType::I32 => scalar.as_slice::<i32>()?[0].into(),
             _ => scalar.as_slice::<i64>()?[0],
@@ -71,25 +81,48 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
     /// Runs the steps of the binding. After an error everything is as before the run, but for the contents of
     /// tensors lent.
     pub fn execute(&mut self, engines: &mut [&mut dyn Engine]) -> Result<()> {
-        for step in &self.bound.steps {
-            let engine = &mut *engines[step.engine];
-            if let Err(error) = self.step(engine, step) {
-                self.recycle(engines);
-                return Err(error);
+        let bound = self.bound;
+        // Looked at once: without a profile no step asks for it.
+        match self.recording.take() {
+            None => bound.steps.iter().try_for_each(|step| self.step(engines, step)),
+            Some(mut recording) => {
+                let recorded = bound.steps.iter().try_for_each(|step| {
+                    let (bytes, start) = (self.bytes(step), Instant::now());
+                    self.step(engines, step)?;
+                    // What is submitted only would be no time at all.
+                    engines[step.engine].synchronize()?;
+                    recording.command(step, start, bytes);
+                    Ok(())
+                });
+                self.recording = Some(recording);
+                recorded
             }
-            for &slot in &step.release {
-                self.release(engines, slot as usize);
-            }
+        }
+    }
+
+    /// Runs a step and gives back what is not needed after it.
+    #[inline]
+    fn step(&mut self, engines: &mut [&mut dyn Engine], step: &'f BoundStep) -> Result<()> {
+        span!(TRACE, "command", name = step.work.name());
+        if let Err(error) = self.work(engines, step) {
+            self.recycle(engines);
+            return Err(error);
+        }
+        for &slot in &step.release {
+            self.release(engines, slot as usize);
         }
         Ok(())
     }
 
-    fn step(&mut self, engine: &mut dyn Engine, step: &BoundStep) -> Result<()> {
+    fn work(&mut self, engines: &mut [&mut dyn Engine], step: &'f BoundStep) -> Result<()> {
         for &slot in &step.outputs {
             let slot = slot as usize;
             if matches!(self.slots[slot], Slot::Empty) {
-                let kind = &self.bound.slots[slot];
-                self.slots[slot] = Slot::Owned(engine.allocate(kind.dtype, &kind.shape)?);
+                let SlotKind { engine, dtype, ref shape } = self.bound.slots[slot];
+                self.slots[slot] = Slot::Owned(match engine {
+                    Some(engine) => engines[engine].allocate(dtype, shape)?,
+                    None => Tensor::allocate(dtype, shape)?,
+                });
             }
         }
         let operands = Operands { bound: self.bound, inputs: self.inputs, before: &[], after: &[] };
@@ -97,12 +130,12 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
             let (before, rest) = self.slots.split_at_mut(slot as usize);
             let (output, after) = rest.split_at_mut(1);
             let operands = Operands { before, after, ..operands };
-            return operands.work(engine, step, &mut [output[0].tensor_mut()]);
+            return operands.work(engines, step, &mut [output[0].tensor_mut()]);
         }
         let take = |&slot: &u32| mem::take(&mut self.slots[slot as usize]);
         let mut taken: SmallVec<[Slot<'o>; 4]> = step.outputs.iter().map(take).collect();
         let mut outputs: SmallVec<[&mut Tensor; 4]> = taken.iter_mut().map(Slot::tensor_mut).collect();
-        let worked = Operands { before: &self.slots, ..operands }.work(engine, step, &mut outputs);
+        let worked = Operands { before: &self.slots, ..operands }.work(engines, step, &mut outputs);
         drop(outputs);
         for (&slot, filled) in step.outputs.iter().zip(taken) {
             self.slots[slot as usize] = filled;
@@ -131,11 +164,15 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
             let Slot::Lent(tensor) = mem::take(&mut self.slots[count + i]) else { continue };
             let root = output.value.root();
             if let (Root::Slot(_), Some(whole)) = (root, self.whole(output)?) {
-                self.engine(engines, root).recycle(mem::replace(tensor, whole));
-            } else if writable(tensor) {
-                self.engine(engines, root).copy(&self.value(output), tensor)?;
-            } else {
-                *tensor = copied(self.engine(engines, root), &self.value(output))?;
+                let replaced = mem::replace(tensor, whole);
+                if let Some(engine) = self.engine(engines, root) {
+                    engine.recycle(replaced);
+                }
+                continue;
+            }
+            match self.engine(engines, root) {
+                Some(engine) if writable(tensor) => engine.copy(&self.value(output), tensor)?,
+                engine => *tensor = copied(engine, &self.value(output))?,
             }
         }
         self.recycle(engines);
@@ -180,19 +217,34 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
         operands.view(&output.value)
     }
 
-    /// The engine whose memory holds a root; the first one copies what no engine made.
-    fn engine<'e>(&self, engines: &'e mut [&mut dyn Engine], root: Root) -> &'e mut dyn Engine {
+    /// The engine whose memory holds a root; what no engine made is the first's in host memory.
+    fn engine<'e>(&self, engines: &'e mut [&mut dyn Engine], root: Root) -> Option<&'e mut dyn Engine> {
         let engine = match root {
             Root::Slot(slot) => self.bound.slots[slot as usize].engine,
-            Root::Input(_) | Root::Scalar(_) => 0,
+            Root::Input(_) | Root::Scalar(_) => self.bound.host,
         };
-        &mut *engines[engine]
+        Some(&mut *engines[engine?])
+    }
+
+    /// The bytes that a step reads and writes: all elements of its operands, as often as a view shows
+    /// them, and of its results.
+    fn bytes(&self, step: &'f BoundStep) -> u64 {
+        let operands = Operands { bound: self.bound, inputs: self.inputs, before: &self.slots, after: &[] };
+        let read = step.inputs.iter().map(|operand| {
+            let view = operands.view(operand);
+            (view.len() * view.dtype().size()) as u64
+        });
+        let kind = |&slot: &u32| &self.bound.slots[slot as usize];
+        let written = step.outputs.iter().map(kind).map(|kind| kind.bytes());
+        read.sum::<u64>() + written.sum::<u64>()
     }
 
     #[inline]
     fn release(&mut self, engines: &mut [&mut dyn Engine], slot: usize) {
-        if let Some(tensor) = self.slots[slot].take() {
-            engines[self.bound.slots[slot].engine].recycle(tensor);
+        if let Some(tensor) = self.slots[slot].take()
+            && let Some(engine) = self.bound.slots[slot].engine
+        {
+            engines[engine].recycle(tensor);
         }
     }
 
@@ -221,11 +273,13 @@ thread_local! {
 
 impl<'v> Operands<'v, '_, '_> {
     #[inline]
-    fn work(&self, engine: &mut dyn Engine, step: &'v BoundStep, outputs: &mut [&mut Tensor]) -> Result<()> {
+    fn work(&self, engines: &mut [&mut dyn Engine], step: &'v BoundStep, outputs: &mut [&mut Tensor]) -> Result<()> {
         let command = match &step.work {
             BoundWork::Command(command) => &**command,
-            BoundWork::Copy => return engine.copy(&self.view(&step.inputs[0]), outputs[0]),
+            BoundWork::Copy => return engines[step.engine].copy(&self.view(&step.inputs[0]), outputs[0]),
+            BoundWork::Transfer(passage) => return transfer(passage, engines, &self.view(&step.inputs[0]), outputs[0]),
         };
+        let engine = &mut *engines[step.engine];
         match &step.inputs[..] {
             [a] => command.execute(engine, &[self.view(a)], outputs),
             [a, b] => command.execute(engine, &[self.view(a), self.view(b)], outputs),
@@ -256,6 +310,24 @@ impl<'v> Operands<'v, '_, '_> {
             }
         };
         operand.of(root)
+    }
+}
+
+/// Brings a value to other memory. The ends are two engines, or one and the host.
+fn transfer(
+    Passage { transfer, from, to }: &Passage,
+    engines: &mut [&mut dyn Engine],
+    source: &TensorView<'_>,
+    destination: &mut Tensor,
+) -> Result<()> {
+    match (*from, *to) {
+        (Some(from), Some(to)) => match engines.get_disjoint_mut([from, to]) {
+            Ok([from, to]) => transfer.transfer(Some(&mut **from), source, Some(&mut **to), destination),
+            Err(error) => unreachable!("a transfer is between different memories of targets: {error}"),
+        },
+        (Some(from), None) => transfer.transfer(Some(&mut *engines[from]), source, None, destination),
+        (None, Some(to)) => transfer.transfer(None, source, Some(&mut *engines[to]), destination),
+        (None, None) => unreachable!("a transfer is between different memories"),
     }
 }
 

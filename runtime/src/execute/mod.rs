@@ -20,7 +20,7 @@ use crate::runtime::Runtime;
 use bind::{Binding, Bound, Next};
 use frame::Frame;
 
-pub(crate) use bind::Bindings;
+pub(crate) use bind::{Bindings, BoundStep};
 pub(crate) use inputs::{InputMeta, bind_sizes};
 
 pub use command::Command;
@@ -33,8 +33,10 @@ pub(crate) fn run<'a>(
     prepared: &Prepared,
     inputs: &[TensorRead<'a>],
 ) -> Result<Vec<Output<'a>>> {
+    span!(DEBUG, "run", program = prepared.program().name());
+    let recording = runtime.profiles().recording(prepared);
     let bound = admit(runtime, call, engines, prepared, inputs)?;
-    at_last_stage(prepared, engines, inputs, Frame::new(&bound, inputs), |mut frame, engines| {
+    at_last_stage(prepared, engines, inputs, Frame::new(&bound, inputs, recording), |mut frame, engines| {
         frame.execute(engines)?;
         frame.outputs(engines)
     })
@@ -48,8 +50,10 @@ pub(crate) fn run_into(
     inputs: &[TensorRead<'_>],
     outputs: &mut [&mut Tensor],
 ) -> Result<()> {
+    span!(DEBUG, "run", program = prepared.program().name());
+    let recording = runtime.profiles().recording(prepared);
     let bound = admit(runtime, call, engines, prepared, inputs)?;
-    at_last_stage(prepared, engines, inputs, Frame::new(&bound, inputs), |mut frame, engines| {
+    at_last_stage(prepared, engines, inputs, Frame::new(&bound, inputs, recording), |mut frame, engines| {
         // Not before, for data may decide on their shapes.
         if let Err(error) = check_outputs(call, prepared, frame.bound(), outputs) {
             frame.recycle(engines);
@@ -141,12 +145,13 @@ fn check_engines(call: &'static str, engines: &[&mut dyn Engine], prepared: &Pre
     Ok(())
 }
 
-fn bind(call: &'static str, prepared: &Prepared, inputs: &[InputMeta<'_>]) -> Result<Bound> {
+pub(crate) fn bind(call: &'static str, prepared: &Prepared, inputs: &[InputMeta<'_>]) -> Result<Bound> {
     let program = prepared.program();
     let sizes = bind_sizes(call, program, inputs)?;
     let layouts: SmallVec<[LayoutClass; 8]> = inputs.iter().map(|input| LayoutClass::of(input.layout)).collect();
     let specialized = prepared.specialization();
     let signature = Signature { sizes: &sizes, layouts: &layouts };
+    prepared.shared.admit(call, program, inputs)?;
     let given = Specialization::project(specialized.requirements().clone(), &signature);
     if given != *specialized {
         let expected = specialized.describe(program);

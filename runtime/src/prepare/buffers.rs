@@ -9,7 +9,7 @@ use tenferro_core::program::ValueMeta;
 
 /// What a command or a copy writes, over its life.
 pub(super) struct Buffer {
-    engine: usize,
+    engine: Option<usize>,
     meta: ValueMeta,
     /// The step that writes it.
     born: usize,
@@ -20,7 +20,7 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    pub fn new(engine: usize, meta: ValueMeta, born: usize) -> Self {
+    pub fn new(engine: Option<usize>, meta: ValueMeta, born: usize) -> Self {
         Self { engine, meta, born, dies: born, kept: false }
     }
 
@@ -36,8 +36,8 @@ impl Buffer {
 /// A place for one tensor at a time, always of the same kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SlotSpec {
-    /// The position of its engine among the targets.
-    pub engine: usize,
+    /// The position of its engine among the targets; none where it is in host memory and no engine is.
+    pub engine: Option<usize>,
     /// Dtype and symbolic shape.
     pub meta: ValueMeta,
 }

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use tenferro_core::program::{Op, ValueMeta};
 
 use super::request::{LayoutOrigin, PrepareRequest};
-use super::selection::{Choice, Selector};
+use super::selection::{Candidates, Choice, Selector};
 use super::specialization::{Signature, Specialization, SpecializationRequirements};
 use crate::error::{Error, Result};
 use crate::execute::Command;
@@ -19,8 +19,6 @@ pub(crate) struct Late {
     pub inputs: Vec<ValueMeta>,
     pub origins: SmallVec<[LayoutOrigin; 4]>,
     pub outputs: Vec<ValueMeta>,
-    /// The engines whose memory holds the operands.
-    pub holders: SmallVec<[usize; 4]>,
     /// The position of the engine among the targets.
     pub engine: usize,
     pub snapshot: Arc<Snapshot>,
@@ -42,7 +40,7 @@ impl Late {
                 granted: &granted,
                 sizes: signature.sizes,
             };
-            match selector.choose(&request, &self.holders, self.engine..self.engine + 1)? {
+            match selector.choose(&request, &Candidates::chosen(self.engine))? {
                 Choice::Command { command, .. } => return Ok(command),
                 Choice::NeedsSpecialization { wanted, .. } if wanted.sizes_needed() > signature.sizes.len() => {
                     let message = "it asks for a size that is not known yet".to_owned();

@@ -4,6 +4,7 @@ mod buffers;
 mod key;
 mod late;
 mod lower;
+mod plan;
 mod request;
 mod selection;
 mod specialization;
@@ -25,7 +26,7 @@ use crate::runtime::{Runtime, RuntimeId};
 use crate::snapshot::Snapshot;
 
 pub(crate) use key::Key;
-pub(crate) use lower::{Definition, Plan, ScalarSource, Step, Work};
+pub(crate) use plan::{Admission, Definition, Passage, Plan, ScalarSource, Step, Work, WorkKind};
 pub(crate) use specialization::Signature;
 
 pub use request::{Preparation, PrepareRequest};
@@ -120,29 +121,50 @@ pub(crate) struct PreparedProgram {
     pub targets: Vec<EngineTarget>,
     pub specialization: Specialization,
     pub plan: Plan,
-    /// The program that was lowered, where it reads sizes off values and is not the one prepared.
+    /// The program that was lowered, where that is not the one prepared.
     pub expanded: Option<SemanticProgram>,
     /// The signatures it was lately run with, each with its layouts worked out.
     pub bindings: Bindings,
 }
 
 impl PreparedProgram {
+    /// Checks inputs by the rules of the engines that read them.
+    pub fn admit(&self, call: &'static str, program: &SemanticProgram, inputs: &[InputMeta<'_>]) -> Result<()> {
+        for Admission { input, engine_id, ingress } in &self.plan.admissions {
+            let InputMeta { dtype, layout } = inputs[*input as usize];
+            let admitted = if !ingress.dtypes.contains(dtype) {
+                ingress.dtypes.to_string()
+            } else if !ingress.strided && !layout.is_contiguous() {
+                "compact column-major inputs only".to_owned()
+            } else {
+                continue;
+            };
+            let input = program.inputs()[*input as usize].name.to_string();
+            let given = format!("{dtype}{:?} of strides {:?}", layout.shape(), layout.strides());
+            return Err(Error::Ingress { call, input, engine_id: engine_id.clone(), admitted, given });
+        }
+        Ok(())
+    }
+
     fn logical_bytes(&self) -> usize {
-        let Plan { steps, definitions, scalars, slots, outputs, reads, late } = &self.plan;
+        let Plan { steps, definitions, values, scalars, slots, outputs, reads, late, admissions, host: _ } = &self.plan;
         let commands = steps.iter().map(|step| match &step.work {
             Work::Command(command) => size_of_val(&**command),
             Work::Late { .. } | Work::Compact(_) => 0,
+            Work::Transfer(passage) => size_of_val(&**passage),
         });
         size_of_val(self)
             + size_of_val(&self.targets[..])
             + size_of_val(&steps[..])
             + commands.sum::<usize>()
             + size_of_val(&definitions[..])
+            + size_of_val(&values[..])
             + size_of_val(&scalars[..])
             + size_of_val(&slots[..])
             + size_of_val(&outputs[..])
             + size_of_val(&reads[..])
             + size_of_val(&late[..])
+            + size_of_val(&admissions[..])
     }
 }
 
@@ -205,8 +227,10 @@ pub(crate) fn prepare(
     inputs: &[InputMeta<'_>],
     targets: &[EngineTarget],
 ) -> Result<Prepared> {
+    span!(DEBUG, "prepare", program = program.name());
     let inputs = complete(call, &program, inputs, InputMeta::of_tensor)?;
     let shared = prepare_shared(runtime, call, &program, &inputs, targets)?;
+    shared.admit(call, &program, &inputs)?;
     Ok(Prepared { program, shared })
 }
 
@@ -232,6 +256,7 @@ fn prepare_shared(
             specialization: Specialization::project(requirements, &signature),
         };
         let lower = |key: &Key| {
+            span!(DEBUG, "lower", program = program.name());
             let expanded = expand_checkpoints(program)?;
             lower::lower(runtime.id(), &snapshot, expanded.as_ref().unwrap_or(program), key)
         };

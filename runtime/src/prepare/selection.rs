@@ -1,11 +1,12 @@
 //! Which engine does an operation, and by which command.
 
 use std::any::Any;
+use std::cmp::Reverse;
 use std::fmt::Write;
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use tenferro_core::program::{Op, ValueMeta};
 
 use super::request::{Preparation, PrepareRequest};
@@ -13,16 +14,30 @@ use super::specialization::SpecializationRequirements;
 use crate::engine::EngineId;
 use crate::error::{Error, Result};
 use crate::execute::Command;
+use crate::placement::Preference;
 use crate::registration::EngineRegistration;
 use crate::snapshot::Snapshot;
 
-/// The engines of a preparation, asked in the order of the targets.
+/// The engines of a preparation; they are named by their positions among the targets.
 pub(super) struct Selector<'a> {
     snapshot: &'a Snapshot,
     engines: &'a [usize],
 }
 
-/// What was chosen; `engine` is a position among the targets.
+/// The engines that may do an operation, in the order in which they are asked.
+pub(super) struct Candidates {
+    engines: SmallVec<[usize; 4]>,
+    is_pinned: bool,
+}
+
+impl Candidates {
+    /// An engine that was chosen before.
+    pub fn chosen(engine: usize) -> Self {
+        Self { engines: SmallVec::from_slice(&[engine]), is_pinned: false }
+    }
+}
+
+/// What was chosen.
 pub(super) enum Choice {
     Command { engine: usize, command: Arc<dyn Command> },
     NeedsSpecialization { engine: usize, wanted: SpecializationRequirements },
@@ -33,19 +48,33 @@ impl<'a> Selector<'a> {
         Self { snapshot, engines }
     }
 
-    /// The first of these targets that has the operation does it. `holders` are the engines whose
-    /// memory holds its operands.
-    pub fn choose(&self, request: &PrepareRequest<'_>, holders: &[usize], targets: Range<usize>) -> Result<Choice> {
+    /// By the configuration's placement. `held` counts the operands that are in an engine's memory.
+    pub fn candidates(&self, op: &Op, held: impl Fn(usize) -> usize) -> Result<Candidates> {
+        let placement = &self.snapshot.placement;
+        let targets = 0..self.engines.len();
+        if let Some(id) = placement.pinned(op.name()) {
+            let found = targets.clone().find(|&engine| self.registration(engine).engine_id() == id);
+            let engine =
+                found.ok_or_else(|| pinned(op, id, format!("is no target; the targets are {}", self.names())))?;
+            return Ok(Candidates { is_pinned: true, ..Candidates::chosen(engine) });
+        }
+        let mut engines: SmallVec<[usize; 4]> = targets.collect();
+        match placement.preference() {
+            Preference::Targets => {}
+            Preference::Operands => engines.sort_by_key(|&engine| Reverse(held(engine))),
+        }
+        Ok(Candidates { engines, is_pinned: false })
+    }
+
+    /// The first of the candidates that has the operation does it.
+    pub fn choose(&self, request: &PrepareRequest<'_>, candidates: &Candidates) -> Result<Choice> {
         let mut has_executor = false;
-        for engine in targets {
+        for &engine in &candidates.engines {
             let Some(preparation) = self.ask(engine, request) else { continue };
             has_executor = true;
             match preparation? {
                 Preparation::Unsupported => {}
-                Preparation::Command(command) => {
-                    self.check_memory(request, engine, holders)?;
-                    return Ok(Choice::Command { engine, command });
-                }
+                Preparation::Command(command) => return Ok(Choice::Command { engine, command }),
                 Preparation::NeedsSpecialization(wanted) => {
                     if request.granted.requirements().contains(&wanted) {
                         let message = "it asks to know what it was told".to_owned();
@@ -55,16 +84,22 @@ impl<'a> Selector<'a> {
                 }
             }
         }
-        match request.op {
-            Op::Extension(op) if !has_executor => {
-                let family_id = op.family_id().to_owned();
-                Err(Error::MissingModule { family_id, engines: self.names() })
-            }
-            op => {
-                let op = op.name().to_owned();
-                Err(Error::UnsupportedOp { op, operands: operands(request.inputs()), engines: self.names() })
-            }
+        let is_family_missing = matches!(request.op, Op::Extension(_)) && !has_executor;
+        let operands = operands(request.inputs());
+        if let (true, [engine]) = (candidates.is_pinned, &candidates.engines[..]) {
+            let reason = match is_family_missing {
+                true => {
+                    "has no module of the family; install one with `RuntimeBuilder::install_extension_module`".into()
+                }
+                false => format!("does not support it on {operands}"),
+            };
+            return Err(pinned(request.op, self.registration(*engine).engine_id(), reason));
         }
+        let (op, engines) = (request.op.name().to_owned(), self.names());
+        Err(match is_family_missing {
+            true => Error::MissingModule { family_id: op, engines },
+            false => Error::UnsupportedOp { op, operands, engines },
+        })
     }
 
     /// The engine's answer; none if it has no executor for the family.
@@ -72,6 +107,7 @@ impl<'a> Selector<'a> {
         let registration = self.registration(engine);
         let id = registration.engine_id();
         Some(match request.op {
+            Op::Core(op) if !registration.has_class(op.class()) => Ok(Preparation::Unsupported),
             Op::Core(_) => reporting_panics(
                 request,
                 || format!("the provider of engine \"{id}\""),
@@ -88,20 +124,7 @@ impl<'a> Selector<'a> {
         })
     }
 
-    fn check_memory(&self, request: &PrepareRequest<'_>, engine: usize, holders: &[usize]) -> Result<()> {
-        let to = self.registration(engine).target();
-        for &holder in holders {
-            let from = self.registration(holder).target();
-            if from.allocation_domain != to.allocation_domain {
-                let id = |id: &EngineId| id.clone();
-                let op = request.op.name().to_owned();
-                return Err(Error::NoTransfer { op, from: id(&from.engine_id), to: id(&to.engine_id) });
-            }
-        }
-        Ok(())
-    }
-
-    fn registration(&self, engine: usize) -> &'a EngineRegistration {
+    pub fn registration(&self, engine: usize) -> &'a EngineRegistration {
         &self.snapshot.engines[self.engines[engine]]
     }
 
@@ -110,6 +133,10 @@ impl<'a> Selector<'a> {
             (0..self.engines.len()).map(|engine| format!("engine \"{}\"", self.registration(engine).engine_id()));
         names.collect::<Vec<_>>().join(", ")
     }
+}
+
+fn pinned(op: &Op, engine_id: &EngineId, reason: String) -> Error {
+    Error::Pinned { op: op.name().to_owned(), engine_id: engine_id.clone(), reason }
 }
 
 /// The provider's answer, or its panic as an error. What it shares with other calls is its own to

@@ -28,10 +28,19 @@ impl FamilyExecutor for EinsumExecutor {
         };
         let Some(operand) = request.inputs().first() else { return Ok(Preparation::Unsupported) };
         let op = Arc::new(op.clone());
+        let counted = Arc::clone(&op);
         request.with(request.extents_and_layouts(), || {
             let kernel = for_dtype!(numeric: operand.dtype, T => Kernel::new("einsum", move |inputs, output| {
                 einsum::<T>(&op, inputs, output)
             }));
+            // One loop over all labels, a product and a sum in it for each operand.
+            let kernel = kernel.map(|kernel| {
+                kernel.counting(move |inputs| {
+                    let shapes: Vec<&[usize]> = inputs.iter().map(|input| input.shape()).collect();
+                    let points: f64 = counted.extents(&shapes).ok()?.iter().map(|&extent| extent as f64).product();
+                    Some(points * shapes.len() as f64)
+                })
+            });
             Ok(kernel.map_or(Preparation::Unsupported, Preparation::command))
         })
     }

@@ -2,18 +2,20 @@
 
 use std::fmt;
 
-use tenferro_core::{Tensor, TensorView};
+use tenferro_core::{Layout, Tensor, TensorView};
 
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::execute::Command;
 
+type Flops = dyn Fn(&[&Layout]) -> Option<f64> + Send + Sync;
 type Run = dyn Fn(&[TensorView<'_>], &mut [&mut Tensor]) -> Result<()> + Send + Sync;
 
 /// A loop with its name.
 pub(super) struct Kernel {
     name: &'static str,
     run: Box<Run>,
+    flops: Option<Box<Flops>>,
 }
 
 impl Kernel {
@@ -22,13 +24,22 @@ impl Kernel {
         name: &'static str,
         run: impl Fn(&[TensorView<'_>], &mut Tensor) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
-        Self { name, run: Box::new(move |inputs, outputs| run(inputs, outputs[0])) }
+        Self { name, run: Box::new(move |inputs, outputs| run(inputs, outputs[0])), flops: None }
+    }
+
+    /// The same that counts its operations.
+    pub fn counting(self, flops: impl Fn(&[&Layout]) -> Option<f64> + Send + Sync + 'static) -> Self {
+        Self { flops: Some(Box::new(flops)), ..self }
     }
 }
 
 impl Command for Kernel {
     fn execute(&self, _: &mut dyn Engine, inputs: &[TensorView<'_>], outputs: &mut [&mut Tensor]) -> Result<()> {
         (self.run)(inputs, outputs)
+    }
+
+    fn flops(&self, inputs: &[&Layout]) -> Option<f64> {
+        self.flops.as_ref()?(inputs)
     }
 
     fn name(&self) -> &str {

@@ -115,6 +115,9 @@ fn a_family_computes_several_results_and_keeps_a_cache() {
     let x = [vector(&[3.0, -1.0, 2.0])];
     let prepared = runtime.prepare(spread(), &reads(&x), &[engine.target()]).unwrap();
     assert_eq!(prepared.commands().collect::<Vec<_>>(), ["minmax", "sub"]);
+    let text = prepared.explain().to_string();
+    assert!(text.contains("minmax(x: f64[n]) -> %1: f64 in slot 0, %2: f64 in slot 1; engine 0"), "{text}");
+    assert!(text.contains("sub(%2: f64, %1: f64) -> %3: f64 in slot 2; engine 0; releases slot 1"), "{text}");
     for runs in 1..=2 {
         let outputs = runtime.run(&mut [&mut engine], &prepared, &reads(&x)).unwrap();
         assert_eq!(values(&outputs[0]), [4.0]);

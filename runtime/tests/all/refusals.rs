@@ -1,7 +1,9 @@
 //! Everything that is refused, by type and message.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
 
 use tenferro_core::program::ProgramBuilder;
 use tenferro_core::{DType, Error as CoreError, Tensor, TensorRead, TensorView};
@@ -57,7 +59,10 @@ fn concurrent_reconfiguration() {
         .unwrap_err();
     assert!(matches!(error, Error::ConcurrentReconfiguration));
     assert_eq!(runtime.epoch(), 2);
-    assert!(error.to_string().contains("nothing was published"));
+    assert_eq!(
+        error.to_string(),
+        "Runtime::reconfigure: the configuration was changed by another call meanwhile; nothing was published"
+    );
 }
 
 #[test]
@@ -120,6 +125,7 @@ fn engines() {
     let x = [vector(&[1.0])];
     let prepared = runtime.prepare(sum_of_squares(), &reads(&x), &[target()]).unwrap();
     let error = runtime.run(&mut [], &prepared, &reads(&x)).unwrap_err();
+    assert!(matches!(error, Error::Argument { argument: "engines", .. }));
     assert_eq!(
         error.to_string(),
         "Runtime::run: argument `engines`: the program was prepared for 1 engines, but 0 were passed"
@@ -128,7 +134,12 @@ fn engines() {
     let error = runtime.run(&mut [&mut a, &mut b], &prepared, &reads(&x)).unwrap_err();
     assert!(error.to_string().ends_with("prepared for 1 engines, but 2 were passed"), "{error}");
     let error = runtime.run(&mut [&mut Impostor(a)], &prepared, &reads(&x)).unwrap_err();
-    assert!(error.to_string().contains("engine 0 is"), "{error}");
+    assert!(matches!(error, Error::Argument { argument: "engines", .. }));
+    assert_eq!(
+        error.to_string(),
+        "Runtime::run: argument `engines`: engine 0 is \"tenferro.reference.v1\" (all::all::refusals::Impostor), but the \
+         program was prepared for \"tenferro.reference.v1\" (tenferro_runtime::reference::ReferenceEngine)"
+    );
 }
 
 #[test]
@@ -138,26 +149,35 @@ fn inputs() {
     let good = [counting(&[2, 3]), counting(&[2])];
     let prepared = runtime.prepare(&program, &reads(&good), &[engine.target()]).unwrap();
     let cases = [
-        (vec![], "no tensor for input `x`, `y` of test (2 inputs, 0 given, 0 bound)"),
-        (vec![counting(&[2, 3])], "no tensor for input `y` of test (2 inputs, 1 given, 0 bound)"),
+        (vec![], "UnboundPlaceholder", "no tensor for input `x`, `y` of test (2 inputs, 0 given, 0 bound)"),
+        (vec![counting(&[2, 3])], "UnboundPlaceholder", "no tensor for input `y` of test (2 inputs, 1 given, 0 bound)"),
         (
             vec![counting(&[2, 3]), counting(&[2]), counting(&[2])],
+            "Argument",
             "argument `inputs`: test takes 2 inputs, but 3 were given",
         ),
         (
             vec![Tensor::zeros(DType::F32, [2, 3]).unwrap(), counting(&[2])],
+            "InputDType",
             "input `x`: expected f64[n, 3], got f32[2, 3]",
         ),
-        (vec![counting(&[6]), counting(&[2])], "test: input `x` has rank 1 (shape [6]), but is declared f64[n, 3]"),
-        (vec![counting(&[2, 4]), counting(&[2])], "test: axis 1 of `x` must have extent 3, but has 4"),
-        (vec![counting(&[2, 3]), counting(&[5])], "test: size `n`: 2 on axis 0 of `x`, 5 on axis 0 of `y`"),
+        (
+            vec![counting(&[6]), counting(&[2])],
+            "Core(Binding",
+            "test: input `x` has rank 1 (shape [6]), but is declared f64[n, 3]",
+        ),
+        (vec![counting(&[2, 4]), counting(&[2])], "Core(Binding", "test: axis 1 of `x` must have extent 3, but has 4"),
+        (
+            vec![counting(&[2, 3]), counting(&[5])],
+            "Core(Binding",
+            "test: size `n`: 2 on axis 0 of `x`, 5 on axis 0 of `y`",
+        ),
     ];
-    for (inputs, expected) in &cases {
+    for (inputs, kind, expected) in &cases {
         let prepare = runtime.prepare(&program, &reads(inputs), &[engine.target()]).unwrap_err();
         let run = runtime.run(&mut [&mut engine], &prepared, &reads(inputs)).unwrap_err();
         for (call, error) in [("Runtime::prepare: ", prepare), ("Runtime::run: ", run)] {
-            let kinds = ["Core(Binding", "InputDType", "UnboundPlaceholder", "Argument"];
-            assert!(kinds.iter().any(|kind| format!("{error:?}").starts_with(kind)), "{error:?}");
+            assert!(format!("{error:?}").starts_with(kind), "{error:?}");
             let text = error.to_string();
             assert_eq!(text.strip_prefix(call).unwrap_or(&text), *expected);
         }
@@ -171,7 +191,13 @@ fn outputs() {
     let x = [vector(&[1.0, 2.0])];
     let prepared = runtime.prepare(&program, &reads(&x), &[engine.target()]).unwrap();
     let mut into = |outputs: &mut [&mut Tensor]| {
-        runtime.run_into(&mut [&mut engine], &prepared, &reads(&x), outputs).unwrap_err().to_string()
+        let count = outputs.len();
+        let error = runtime.run_into(&mut [&mut engine], &prepared, &reads(&x), outputs).unwrap_err();
+        match count {
+            1 => assert!(matches!(error, Error::Output { .. })),
+            _ => assert!(matches!(error, Error::Argument { argument: "outputs", .. })),
+        }
+        error.to_string()
     };
     assert_eq!(
         into(&mut []),
@@ -234,6 +260,7 @@ fn a_provider_that_never_has_enough_is_stopped() {
     let runtime = Runtime::builder().register_engine(registration).unwrap().build().unwrap();
     let x = [vector(&[1.0])];
     let error = runtime.prepare(sum_of_squares(), &reads(&x), &[target]).unwrap_err();
+    assert!(matches!(error, Error::Execution { .. }));
     assert_eq!(error.to_string(), "`mul`: it asks to know what it was told");
 }
 
@@ -284,6 +311,47 @@ fn a_provider_that_panics_or_prepares() {
     // Neither is kept.
     assert!(prepare().is_ok());
     assert_eq!(runtime.prepared_cache_stats().negative_hits, 0);
+}
+
+#[test]
+fn more_preparations_than_the_limits_allow() {
+    /// Says when it is asked, and waits to be let go.
+    struct Slow {
+        asked: Sender<()>,
+        go: Mutex<Receiver<()>>,
+    }
+    impl Provider for Slow {
+        fn prepare(&self, request: &PrepareRequest<'_>) -> Result<Preparation> {
+            self.asked.send(()).unwrap();
+            self.go.lock().unwrap().recv().unwrap();
+            reference::registration().provider().prepare(request)
+        }
+    }
+    let ((asked, was_asked), (let_go, go)) = (channel(), channel());
+    let provider = Arc::new(Slow { asked, go: Mutex::new(go) });
+    let registration = EngineRegistration::new::<ReferenceEngine>("demo.slow.v1".into(), provider);
+    let target = registration.target().clone();
+    let runtime = Runtime::builder().register_engine(registration).unwrap().build().unwrap();
+    runtime.set_prepared_cache_limits(CacheLimits { preparing: 1, queued: 0, ..CacheLimits::default() }).unwrap();
+    let exp = program(&[("x", &["n"])], |b, v, _| vec![b.exp(v[0]).unwrap()]);
+    let sin = program(&[("x", &["n"])], |b, v, _| vec![b.sin(v[0]).unwrap()]);
+    let x = [vector(&[1.0])];
+    let prepare = |program| runtime.prepare(program, &reads(&x), std::slice::from_ref(&target));
+    thread::scope(|scope| {
+        let first = scope.spawn(|| prepare(&exp).map(drop));
+        was_asked.recv().unwrap();
+        let error = prepare(&sin).unwrap_err();
+        // Enough for all that is asked from now on.
+        (0..8).for_each(|_| let_go.send(()).unwrap());
+        first.join().unwrap().unwrap();
+        assert!(matches!(error, Error::PreparationQueueFull { .. }) && error.is_transient());
+        assert_eq!(
+            error.to_string(),
+            "Runtime::prepare: 1 programs are in preparation and 0 wait for it, and no more may; \
+             call again later, or raise the limits with `Runtime::set_prepared_cache_limits`"
+        );
+    });
+    prepare(&sin).unwrap();
 }
 
 #[test]
