@@ -140,12 +140,39 @@ fn hostile_texts_are_refused_at_once() {
         in_input("n*".repeat(n)),
         in_input("n, ".repeat(n)),
         in_input(sums.join(", ")),
+        in_input(format!("n, {}", ["(n + 1)"; 100].join("*"))),
+        in_input(format!("n, m, k, {}", ["(n + m + k + 1)"; 6].join("*"))),
+        in_input(sums.iter().map(|sum| format!("({sum})")).collect::<Vec<_>>().join("*")),
         format!("program f(x: f64) -> f64 {{ %1 = sum axes=[{}] x : f64", "1, ".repeat(n)),
         format!("program f(x: f64) -> f64 {{ %1 = concatenate axis=0 {} : f64", "x ".repeat(n)),
         "(".repeat(n),
         "program ".repeat(n),
     ] {
         assert!(SemanticProgram::parse(&text).is_err());
+    }
+}
+
+/// Extents of which it is hard to say whether they are negative.
+#[test]
+fn extents_of_many_undecided_factors_are_read_at_once() {
+    let joined =
+        |factor: fn(usize) -> String, count: usize, by: &str| (1..=count).map(factor).collect::<Vec<_>>().join(by);
+    let nested = (1..4).fold("k - 1".to_string(), |all, i| format!("max(min(({all})*(k - {i}), n), ({i} - n)/2)"));
+    for extent in [
+        joined(|i| format!("min(k - {i}, n)"), 20, "*"),
+        joined(|i| format!("min(k - {i}, n)"), 60, "*"),
+        joined(|i| format!("max(min(k - {i}, n), {i} - n*k)"), 25, "*"),
+        format!("n/{}", joined(|i| format!("(k - {i})"), 60, "/")),
+        nested,
+    ] {
+        let text = format!(
+            "program f<n, k = c <= n>(x: f64[n], c: i64) -> f64[{extent}] {{
+               %1 = slice start=[0] limit=[{extent}] stride=[1] x : f64[{extent}]
+               return %1
+             }}"
+        );
+        let program = SemanticProgram::parse(&text).unwrap();
+        assert_eq!(SemanticProgram::parse(&program.to_string()).unwrap(), program);
     }
 }
 
