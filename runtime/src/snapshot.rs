@@ -2,17 +2,20 @@
 
 use std::sync::Arc;
 
+use tenferro_core::program::passes::CompilerOptions;
+
 use crate::engine::EngineTarget;
 use crate::error::{Error, Result};
 use crate::extension::{ExtensionModule, Registrar};
 use crate::registration::EngineRegistration;
 use crate::runtime::Runtime;
 
-/// An immutable configuration: engine descriptions and family executors.
+/// An immutable configuration: engine descriptions, family executors and passes.
 pub(crate) struct Snapshot {
     pub epoch: u64,
     pub engines: Vec<EngineRegistration>,
     pub executors: Registrar,
+    pub compiler_options: CompilerOptions,
 }
 
 impl Snapshot {
@@ -33,15 +36,20 @@ impl Snapshot {
 pub struct RuntimeBuilder {
     engines: Vec<EngineRegistration>,
     executors: Registrar,
+    compiler_options: CompilerOptions,
 }
 
 impl RuntimeBuilder {
     pub(crate) fn new() -> Self {
-        Self { engines: Vec::new(), executors: Registrar::default() }
+        Self { engines: Vec::new(), executors: Registrar::default(), compiler_options: CompilerOptions::default() }
     }
 
     pub(crate) fn edit(snapshot: &Snapshot) -> Self {
-        Self { engines: snapshot.engines.clone(), executors: snapshot.executors.clone() }
+        Self {
+            engines: snapshot.engines.clone(),
+            executors: snapshot.executors.clone(),
+            compiler_options: snapshot.compiler_options,
+        }
     }
 
     /// Adds the description of an engine. An equal description again changes nothing.
@@ -68,6 +76,23 @@ impl RuntimeBuilder {
         Ok(self)
     }
 
+    /// Says which passes run over a program when it is prepared; those of [`CompilerOptions::default`] where nothing is
+    /// said.
+    ///
+    /// ```
+    /// use tenferro_core::program::passes::CompilerOptions;
+    /// use tenferro_runtime::{Runtime, reference};
+    /// let builder = Runtime::builder().register_engine(reference::registration())?;
+    /// let runtime = builder.compiler_options(CompilerOptions::NONE).build()?;
+    /// # let _ = runtime;
+    /// # Ok::<(), tenferro_runtime::Error>(())
+    /// ```
+    #[must_use]
+    pub fn compiler_options(mut self, options: CompilerOptions) -> Self {
+        self.compiler_options = options;
+        self
+    }
+
     /// The runtime.
     ///
     /// # Errors
@@ -77,6 +102,7 @@ impl RuntimeBuilder {
     }
 
     pub(crate) fn snapshot(self, epoch: u64) -> Snapshot {
-        Snapshot { epoch, engines: self.engines, executors: self.executors }
+        let Self { engines, executors, compiler_options } = self;
+        Snapshot { epoch, engines, executors, compiler_options }
     }
 }

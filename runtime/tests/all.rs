@@ -9,6 +9,7 @@ mod all {
     mod defaults;
     mod failures;
     mod families;
+    mod passes;
     mod placement;
     mod reference;
     mod refusals;

@@ -125,7 +125,7 @@ pub(crate) fn lower(
         return Ok(Entry::Redirect(lowering.wanted.union(granted.requirements())));
     }
     let plan = lowering.finish();
-    // The sizes of an expanded program that are read off values are not those of the original.
+    // Passes and the expansion of checkpoints keep the sizes of axes, but not those that are read off values.
     let expanded = (!plan.reads.is_empty() && program.fingerprint() != key.fingerprint).then(|| program.clone());
     Ok(Entry::Ready(Arc::new(PreparedProgram {
         runtime,
