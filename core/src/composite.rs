@@ -57,8 +57,8 @@ pub fn silu(b: &mut ProgramBuilder, x: ValueId) -> Result<ValueId> {
     })
 }
 
-/// The product of `x` with a gate that is 0 below -1000 and 1 above 1000 to the last digit, where it is `max(x, 0)`: the
-/// gate times an infinite `x`, and the square of a large one, are never computed.
+/// The product of `x` with a gate that is 0 below -1000 and 1 above 1000 to the last digit, where it is `max(x, 0)`:
+/// the gate times an infinite `x`, and the square of a large one, are never computed.
 fn gated(
     b: &mut ProgramBuilder,
     x: ValueId,

@@ -31,7 +31,8 @@ fn count_above(b: &mut ProgramBuilder, s: ValueId, threshold: ValueId, dtype: DT
     b.sum(ones, &[0])
 }
 
-/// `u[:, :k] diag(s[:k]) v[:, :k]^T`, where `k` entries of `s` are above the threshold, and `s[:k]` filled up with zeros.
+/// `u[:, :k] diag(s[:k]) v[:, :k]^T`, where `k` entries of `s` are above the threshold, and `s[:k]` filled up with
+/// zeros.
 fn low_rank() -> Core<SemanticProgram> {
     let mut b = ProgramBuilder::new("low_rank");
     let [n, p, m] = [b.size("n"), b.size("p"), b.size("m")];

@@ -103,8 +103,8 @@ impl ProgramBuilder {
     }
 }
 
-/// The sizes of `program` that are read off axes when it is called with the operands of `ctx`. Requires what the program
-/// requires of them.
+/// The sizes of `program` that are read off axes when it is called with the operands of `ctx`. Requires what the
+/// program requires of them.
 pub(crate) fn sizes_of_call(
     program: &SemanticProgram,
     within: &str,

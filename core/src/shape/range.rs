@@ -70,8 +70,8 @@ impl Range {
         Self { low: -magnitude.clone(), high: magnitude }
     }
 
-    /// The product; `None` where neither sign is known. The least and the largest product of corners would hold each end
-    /// twice, so that their length doubled with every factor.
+    /// The product; `None` where neither sign is known. The least and the largest product of corners would hold each
+    /// end twice, so that their length doubled with every factor.
     fn times(self, other: Self) -> Option<Self> {
         let (sure, other) = match (never_negative(&self.low), never_negative(&other.low)) {
             (true, true) => {
@@ -88,8 +88,8 @@ impl Range {
         Some(Self { low: -depth, high: product(at_least_zero(other.high), sure.high) })
     }
 
-    /// The quotient rounded down; `None` where the sign of the divisor is not known. Where it has a value, a divisor that
-    /// is not negative is at least 1.
+    /// The quotient rounded down; `None` where the sign of the divisor is not known. Where it has a value, a divisor
+    /// that is not negative is at least 1.
     fn over(self, divisor: Self) -> Option<Self> {
         if !never_negative(&divisor.low) {
             return None;

@@ -123,7 +123,7 @@ fn wrong_operands_are_refused_with_operation_and_shapes() {
         (|b, x, _, i| b.mul(x, i), "mul: `b` is i64, expected f64, as `a`"),
         (|b, _, _, i| b.exp(i), "exp: `x` is i64, expected"),
         (|b, x, _, _| b.sum(x, &[1]), "sum: `axes` names axis 1, which rank 1 does not have"),
-        (|b, x, _, _| b.max(x, &[0, 0]), "axis 0 occurs twice"),
+        (|b, x, _, _| b.max(x, &[0, 0]), "`axes` [0, 0] names axis 0 twice"),
         (|b, x, _, _| b.transpose(x, &[1]), "transpose: `axes` names axis 1"),
         (
             |b, x, _, _| b.transpose(x, &[]),

@@ -73,6 +73,22 @@ fn hand_written_text_may_number_results_freely_and_leave_out_implied_guards() {
 }
 
 #[test]
+fn that_extents_are_not_negative_is_implied_and_an_invariant() {
+    let text = "program f(x: f64[n, n - 2]) -> f64[n, n - 2] { return x }";
+    let program = SemanticProgram::parse(text).unwrap();
+    program.verify().unwrap();
+    let mut b = ProgramBuilder::new("f");
+    let n = b.size("n");
+    let x = b.input("x", DType::F64, &[n.clone(), &n - 2]).unwrap();
+    assert_eq!(b.finish(&[(None, x)]).unwrap(), program);
+    assert!(program.to_string().contains("guard 0 <= n - 2"), "{program}");
+    let mut damaged = program.clone();
+    damaged.guards = Vec::new().into();
+    let message = damaged.verify().unwrap_err().to_string();
+    assert!(message.contains("a guard is missing that the extent n - 2 is not negative"), "{message}");
+}
+
+#[test]
 fn extensions_need_a_parser_of_their_family() {
     let error = SemanticProgram::parse("program f(x: f64) -> f64 { %1 = a.b.v1 x : f64 return %1 }").unwrap_err();
     assert_eq!(error.message(), "no parser of the family `a.b.v1` was given");

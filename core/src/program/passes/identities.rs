@@ -72,8 +72,8 @@ fn inner(b: &ProgramBuilder, site: &Site<'_>, wanted: impl Fn(&CoreOp) -> bool) 
     }
 }
 
-/// Whether every axis of `x` that `between` has as 1 is 1 in `x` too, so that it may be stretched at once: an extent that
-/// is only found to be 1 when inputs arrive may not.
+/// Whether every axis of `x` that `between` has as 1 is 1 in `x` too, so that it may be stretched at once: an extent
+/// that is only found to be 1 when inputs arrive may not.
 fn stretches(b: &ProgramBuilder, x: ValueId, axes: &[u32], between: &[SymDim]) -> bool {
     let one = |dim: &SymDim| dim.as_const() == Some(1);
     b.meta(x).shape.iter().zip(axes).all(|(dim, &axis)| one(dim) || !one(&between[axis as usize]))

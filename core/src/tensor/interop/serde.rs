@@ -1,8 +1,8 @@
 //! Tensors and dtypes in any format of `serde`.
 //!
-//! A tensor is a struct of `dtype`, `shape` and `values`, in this order; the values are in column-major order. A complex
-//! number is a pair. JSON and other texts have no word for infinities and NaN: there they are the strings `inf`, `-inf`
-//! and `nan`.
+//! A tensor is a struct of `dtype`, `shape` and `values`, in this order; the values are in column-major order. A
+//! complex number is a pair. JSON and other texts have no word for infinities and NaN: there they are the strings
+//! `inf`, `-inf` and `nan`.
 
 use std::fmt;
 use std::marker::PhantomData;
