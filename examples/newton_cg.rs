@@ -1,7 +1,7 @@
 //! Logistic regression on two species of iris by Newton's method, with Hessians that are never formed.
 //!
-//! Each Newton step solves `H p = -g` by conjugate gradients (Hestenes and Stiefel 1952), which need only products of the
-//! Hessian with vectors: `hvp`. Prints the gradient's norm, which squares from step to step.
+//! Each Newton step solves `H p = -g` by conjugate gradients (Hestenes and Stiefel 1952), which need only products of
+//! the Hessian with vectors: `hvp`. Prints the gradient's norm, which squares from step to step.
 
 use tenferro::prelude::*;
 

@@ -54,7 +54,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | `ndarray`, `nalgebra`, `faer` | tensors and views from and to the arrays and matrices of those crates; `ndarray` arrays as arguments of kernels |
+//! | `ndarray`, `nalgebra`, `faer` | tensors from and to their arrays and matrices; also to kernels from `ndarray` |
 //! | `serde` | tensors, dtypes and programs in any format of `serde` |
 //! | `npy` | NumPy's files `.npy` and `.npz` |
 //! | `tracing` | spans of preparing and running, see `docs/observing.md` |
@@ -182,7 +182,8 @@ pub mod dtype {
     pub use tenferro_core::{Complex, Complex32, Complex64};
 }
 
-/// Programs: what a kernel becomes while compiling, and what [`ProgramBuilder`](program::ProgramBuilder) makes at run time.
+/// Programs: what a kernel becomes while compiling, and what [`ProgramBuilder`](program::ProgramBuilder) makes at run
+/// time.
 ///
 /// ```
 /// use tenferro::prelude::*;

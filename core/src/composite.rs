@@ -28,10 +28,7 @@ pub fn sigmoid(b: &mut ProgramBuilder, x: ValueId) -> Result<ValueId> {
 /// When `x` is not a real float.
 pub fn softplus(b: &mut ProgramBuilder, x: ValueId) -> Result<ValueId> {
     // its branches differ by 2 pi i in the complex plane
-    let dtype = b.meta(x).dtype;
-    if !dtype.is_real_float() {
-        return Err(wrong_dtype("softplus", "x", DTypeSet::REAL_FLOAT, dtype));
-    }
+    require(b, "softplus", "x", x, DTypeSet::REAL_FLOAT)?;
     let (nonnegative, decay) = decay(b, x)?;
     let zero = b.constant_like(x, 0.0)?;
     let linear = b.select(nonnegative, x, zero)?;
@@ -60,8 +57,8 @@ pub fn silu(b: &mut ProgramBuilder, x: ValueId) -> Result<ValueId> {
     })
 }
 
-/// The product of `x` with a gate that is 0 below -1000 and 1 above 1000 to the last digit, where it is `max(x, 0)`: the
-/// gate times an infinite `x`, and the square of a large one, are never computed.
+/// The product of `x` with a gate that is 0 below -1000 and 1 above 1000 to the last digit, where it is `max(x, 0)`:
+/// the gate times an infinite `x`, and the square of a large one, are never computed.
 fn gated(
     b: &mut ProgramBuilder,
     x: ValueId,
@@ -128,16 +125,22 @@ fn half_of_product(b: &mut ProgramBuilder, x: ValueId, gate: ValueId) -> Result<
     b.mul(halved, gate)
 }
 
-/// `x` held between two values of its dtype and shape; gradient 0 where it touches one, and at NaN.
+/// `x` held between two values of its dtype and shape; gradient 0 where it touches one, and at NaN. Where `low` is
+/// above `high` it is `high`, where either is NaN it is NaN.
 ///
 /// # Errors
-/// When dtypes or shapes differ.
+/// When dtypes or shapes differ, or the dtype is not ordered.
 pub fn clamp(b: &mut ProgramBuilder, x: ValueId, low: ValueId, high: ValueId) -> Result<ValueId> {
     let neither = b.stop_gradient(x)?;
-    let above = b.compare(Comparison::Ge, x, high)?;
-    let outside = b.select(above, high, neither)?;
     let below = b.compare(Comparison::Le, x, low)?;
-    let outside = b.select(below, low, outside)?;
+    let raised = b.select(below, low, neither)?;
+    let above = b.compare(Comparison::Ge, raised, high)?;
+    let mut outside = b.select(above, high, raised)?;
+    for bound in [low, high] {
+        // only NaN is not itself
+        let unknown = b.compare(Comparison::Ne, bound, bound)?;
+        outside = b.select(unknown, bound, outside)?;
+    }
     let more = b.compare(Comparison::Gt, x, low)?;
     let less = b.compare(Comparison::Lt, x, high)?;
     let inside = b.and(more, less)?;
@@ -149,6 +152,7 @@ pub fn clamp(b: &mut ProgramBuilder, x: ValueId, low: ValueId, high: ValueId) ->
 /// # Errors
 /// When an axis does not exist or the dtype is not a float.
 pub fn mean(b: &mut ProgramBuilder, x: ValueId, axes: &[u32]) -> Result<ValueId> {
+    require(b, "mean", "x", x, DTypeSet::FLOAT)?;
     let sum = b.sum(x, axes)?;
     let count = points(b, x, axes);
     divided_by_size(b, sum, &count)
@@ -160,6 +164,7 @@ pub fn mean(b: &mut ProgramBuilder, x: ValueId, axes: &[u32]) -> Result<ValueId>
 /// # Errors
 /// When an axis does not exist or the dtype is not a float.
 pub fn var(b: &mut ProgramBuilder, x: ValueId, axes: &[u32], ddof: u32) -> Result<ValueId> {
+    require(b, "var", "x", x, DTypeSet::FLOAT)?;
     let deviation = deviation(b, x, axes)?;
     mean_square(b, deviation, axes, ddof)
 }
@@ -170,6 +175,7 @@ pub fn var(b: &mut ProgramBuilder, x: ValueId, axes: &[u32], ddof: u32) -> Resul
 /// # Errors
 /// When an axis does not exist or the dtype is not a float.
 pub fn std(b: &mut ProgramBuilder, x: ValueId, axes: &[u32], ddof: u32) -> Result<ValueId> {
+    require(b, "std", "x", x, DTypeSet::FLOAT)?;
     let deviation = deviation(b, x, axes)?;
     let unit = unit(b, deviation, axes, 0.0)?;
     let scaled = in_units(b, deviation, unit, axes)?;
@@ -319,7 +325,7 @@ pub fn softmax(b: &mut ProgramBuilder, x: ValueId, axes: &[u32]) -> Result<Value
 }
 
 /// [`softmax`] among the entries where `mask`, a bool of the shape of `x`, is true; 0 at the others, and everywhere
-/// where none is true.
+/// where none is true or all that are shown are `-inf`.
 ///
 /// # Errors
 /// When an axis does not exist, the shapes differ, or the dtype is not a real float.
@@ -374,7 +380,7 @@ fn below_max(b: &mut ProgramBuilder, x: ValueId, axes: &[u32]) -> Result<ValueId
 /// # Errors
 /// When the shapes do not fit.
 pub fn expand(b: &mut ProgramBuilder, reduced: ValueId, like: ValueId, axes: &[u32]) -> Result<ValueId> {
-    let shape = b.meta(like).shape.clone();
+    let shape = b.known_meta(like)?.shape.clone();
     let kept: Vec<u32> = (0..shape.len() as u32).filter(|a| !axes.contains(a)).collect();
     b.broadcast_in_dim(reduced, &shape, &kept)
 }
@@ -385,10 +391,8 @@ pub fn expand(b: &mut ProgramBuilder, reduced: ValueId, like: ValueId, axes: &[u
 /// # Errors
 /// When the indices are not integers.
 pub fn one_hot(b: &mut ProgramBuilder, indices: ValueId, depth: &SymDim, dtype: DType) -> Result<ValueId> {
+    require(b, "one_hot", "indices", indices, DTypeSet::INTEGER)?;
     let meta = b.meta(indices).clone();
-    if !meta.dtype.is_integer() {
-        return Err(wrong_dtype("one_hot", "indices", DTypeSet::INTEGER, meta.dtype));
-    }
     let rank = meta.rank() as u32;
     let shape: Vec<SymDim> = meta.shape.iter().chain([depth]).cloned().collect();
     let axes: Vec<u32> = (0..rank).collect();
@@ -406,6 +410,12 @@ pub fn argmax(b: &mut ProgramBuilder, x: ValueId, axis: u32) -> Result<ValueId> 
     b.op(CoreOp::ArgMax { axis }, &[x])
 }
 
-fn wrong_dtype(op: &'static str, argument: &'static str, expected: DTypeSet, actual: DType) -> Error {
-    Error::DType { op: op.into(), argument: argument.into(), expected: expected.to_string().into(), actual }
+/// Refuses other dtypes, and values of another builder.
+fn require(b: &ProgramBuilder, op: &'static str, argument: &'static str, x: ValueId, accepted: DTypeSet) -> Result<()> {
+    let actual = b.known_meta(x)?.dtype;
+    if accepted.contains(actual) {
+        return Ok(());
+    }
+    let expected = accepted.to_string().into();
+    Err(Error::DType { op: op.into(), argument: argument.into(), expected, actual })
 }

@@ -58,7 +58,7 @@ pub enum Error {
         /// The shape found, printed.
         actual: String,
     },
-    /// An axis that does not exist, or is named twice.
+    /// An axis that does not exist.
     #[error("{op}: `{argument}` names axis {axis}, which rank {rank} does not have")]
     Axis {
         /// The operation.
@@ -113,7 +113,7 @@ pub enum Error {
         shape: Vec<usize>,
     },
     /// The elements do not lie one after the other in column-major order.
-    #[error("{op}: shape {shape:?} with strides {strides:?} is not contiguous; make it so with `to_contiguous`")]
+    #[error("{op}: shape {shape:?} with strides {strides:?} is not contiguous; {advice}")]
     NotContiguous {
         /// The operation.
         op: Cow<'static, str>,
@@ -121,6 +121,8 @@ pub enum Error {
         shape: Vec<usize>,
         /// Its strides, in elements.
         strides: Vec<isize>,
+        /// How to copy what holds the elements.
+        advice: &'static str,
     },
     /// The allocator has no memory left.
     #[error("allocate: no memory for {bytes} bytes")]
@@ -199,4 +201,17 @@ impl Error {
     ) -> Self {
         Self::Shape { op: op.into(), argument: argument.into(), expected: expected.into(), actual: actual.into() }
     }
+}
+
+/// Refuses axes that do not exist or are named twice.
+pub(crate) fn check_axes(op: &'static str, argument: &'static str, axes: &[usize], rank: usize) -> Result<()> {
+    for (i, &axis) in axes.iter().enumerate() {
+        if axis >= rank {
+            return Err(Error::Axis { op: op.into(), argument: argument.into(), axis, rank });
+        }
+        if axes[..i].contains(&axis) {
+            return Err(Error::argument(op, argument, format!("{axes:?} names axis {axis} twice")));
+        }
+    }
+    Ok(())
 }

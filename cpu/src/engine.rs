@@ -80,7 +80,8 @@ impl CpuEngine {
 
     /// Gives free buffers back, the largest first, until at most so many bytes are left; the limit stays.
     ///
-    /// Blocks of a megabyte or more go to the [reserve](tenferro_core::tensor::set_reserve_limit) that all tensors share.
+    /// Blocks of a megabyte or more go to the [reserve](tenferro_core::tensor::set_reserve_limit) that all tensors
+    /// share.
     pub fn trim_pool(&mut self, bytes: usize) {
         self.lane.pool.trim(bytes);
     }

@@ -6,14 +6,14 @@ use crate::op::EinsumOp;
 use crate::planning::EinsumOptimize;
 use crate::subscripts::Subscripts;
 
-/// The einsum of the operands of `outer` with those of `inner` in the place of its operand `at`, where that is the result
-/// of `inner`; `None` where an order that was asked for would be lost.
+/// The einsum of the operands of `outer` with those of `inner` in the place of its operand `at`, where that is the
+/// result of `inner`; `None` where an order that was asked for would be lost.
 ///
 /// A label of the inner output is the one that the outer einsum has in its place: the sum over the inner labels moves
 /// out of the product.
 /// * Labels that meet on one axis are one. So a label that the inner output has twice, whose result is zero off the
-///   diagonal, makes one label of the two that the outer einsum has there: nothing else contributes to its sums, and its
-///   output is zero off the diagonal in turn.
+///   diagonal, makes one label of the two that the outer einsum has there: nothing else contributes to its sums, and
+///   its output is zero off the diagonal in turn.
 /// * An axis of the inner result that stretches has extent 1; its inner label is summed instead, over that one entry.
 ///   Marks of the other axes stay.
 pub(crate) fn absorb(outer: &EinsumOp, at: usize, inner: &EinsumOp) -> Option<EinsumOp> {

@@ -5,7 +5,3 @@
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/interop.md")]
 struct Page;
-
-#[cfg(all(doctest, feature = "faer"))]
-#[doc = include_str!("../../docs/faer.md")]
-struct FaerPage;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tenferro_core::program::passes::CompilerOptions;
+
 use crate::engine::{AllocationDomain, EngineId, EngineTarget};
 use crate::error::{Error, Result};
 use crate::extension::{ExtensionModule, Registrar};
@@ -10,14 +12,15 @@ use crate::registration::EngineRegistration;
 use crate::runtime::Runtime;
 use crate::transfer::{Transfer, Transfers};
 
-/// An immutable configuration: descriptions of engines, executors of families, what goes where and
-/// how it gets there.
+/// An immutable configuration: descriptions of engines, executors of families, passes, what goes where
+/// and how it gets there.
 pub(crate) struct Snapshot {
     pub epoch: u64,
     pub engines: Vec<EngineRegistration>,
     pub executors: Registrar,
     pub placement: Placement,
     pub transfers: Transfers,
+    pub compiler_options: CompilerOptions,
 }
 
 impl Snapshot {
@@ -40,6 +43,7 @@ pub struct RuntimeBuilder {
     executors: Registrar,
     placement: Placement,
     transfers: Transfers,
+    compiler_options: CompilerOptions,
 }
 
 impl RuntimeBuilder {
@@ -49,6 +53,7 @@ impl RuntimeBuilder {
             executors: Registrar::default(),
             placement: Placement::default(),
             transfers: Transfers::default(),
+            compiler_options: CompilerOptions::default(),
         }
     }
 
@@ -58,6 +63,7 @@ impl RuntimeBuilder {
             executors: snapshot.executors.clone(),
             placement: snapshot.placement.clone(),
             transfers: snapshot.transfers.clone(),
+            compiler_options: snapshot.compiler_options,
         }
     }
 
@@ -109,6 +115,23 @@ impl RuntimeBuilder {
         Ok(self)
     }
 
+    /// Says which passes run over a program when it is prepared; those of [`CompilerOptions::default`] where nothing is
+    /// said.
+    ///
+    /// ```
+    /// use tenferro_core::program::passes::CompilerOptions;
+    /// use tenferro_runtime::{Runtime, reference};
+    /// let builder = Runtime::builder().register_engine(reference::registration())?;
+    /// let runtime = builder.compiler_options(CompilerOptions::NONE).build()?;
+    /// # let _ = runtime;
+    /// # Ok::<(), tenferro_runtime::Error>(())
+    /// ```
+    #[must_use]
+    pub fn compiler_options(mut self, options: CompilerOptions) -> Self {
+        self.compiler_options = options;
+        self
+    }
+
     /// The runtime.
     ///
     /// # Errors
@@ -118,11 +141,11 @@ impl RuntimeBuilder {
     }
 
     pub(crate) fn snapshot(self, call: &'static str, epoch: u64) -> Result<Snapshot> {
-        let Self { engines, executors, placement, transfers } = self;
+        let Self { engines, executors, placement, transfers, compiler_options } = self;
         let is_registered = |id: &EngineId| engines.iter().any(|engine| engine.engine_id() == id);
         if let Some(engine_id) = placement.engines().find(|id| !is_registered(id)) {
             return Err(Error::UnregisteredEngine { call, engine_id: engine_id.clone() });
         }
-        Ok(Snapshot { epoch, engines, executors, placement, transfers })
+        Ok(Snapshot { epoch, engines, executors, placement, transfers, compiler_options })
     }
 }

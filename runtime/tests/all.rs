@@ -10,6 +10,7 @@ mod all {
     mod explain;
     mod failures;
     mod families;
+    mod passes;
     mod placement;
     mod profile;
     mod reference;

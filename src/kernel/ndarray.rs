@@ -28,7 +28,8 @@ where
 impl<T: Scalar, S: Data<Elem = T>, const R: usize> Sealed for &ArrayBase<S, Dim<[usize; R]>> {}
 impl<T: Scalar, const R: usize> Sealed for ArrayView<'_, T, Dim<[usize; R]>> {}
 
-/// An array as the runtime reads it: where it lies if its elements fill a range of memory in whatever order, else a copy.
+/// An array as the runtime reads it: where it lies if its elements fill a range of memory in whatever order, else a
+/// copy.
 fn read<T: Scalar, D: Dimension>(array: ArrayView<'_, T, D>) -> TensorRead<'_> {
     match TensorView::from_ndarray(array.clone()) {
         Ok(view) => TensorRead::View(view),

@@ -285,3 +285,29 @@ fn one_hot_marks_indices_and_nothing_for_those_outside() {
         }
     }
 }
+
+#[test]
+fn clamp_agrees_with_the_smaller_of_high_and_the_larger_of_low() {
+    let values = [-INF, -2.0, -0.5, 0.0, 0.5, 1.0, 2.0, INF, NAN];
+    let all: Vec<[f64; 3]> =
+        values.iter().flat_map(|&x| values.iter().flat_map(move |&l| values.map(|h| [x, l, h]))).collect();
+    for_every_engine_and_dtype(|session, dtype| {
+        let mut b = ProgramBuilder::new("clamp");
+        let [x, low, high] = ["x", "low", "high"].map(|name| b.input(name, dtype, &[all.len().into()]).unwrap());
+        let clamped = composite::clamp(&mut b, x, low, high).unwrap();
+        let program = b.finish(&[(None, clamped)]).unwrap();
+        let gradient = ad::vjp(&program, &[0], &AdContext::new()).unwrap();
+        let [x, low, high] = [0, 1, 2].map(|i| tensor(&all.iter().map(|row| row[i]).collect::<Vec<_>>(), dtype));
+        let ones = tensor(&vec![1.0; all.len()], dtype);
+        let inputs = [(&x).into(), (&low).into(), (&high).into(), (&ones).into()];
+        let results = session.run(Arc::new(gradient), &inputs).unwrap();
+        let (clamped, slopes) = (numbers(&results[0]), numbers(&results[1]));
+        for (i, &[x, low, high]) in all.iter().enumerate() {
+            let nan = x.is_nan() || low.is_nan() || high.is_nan();
+            let expected = if nan { NAN } else { x.max(low).min(high) };
+            let slope = if low < x && x < high { 1.0 } else { 0.0 };
+            assert!(clamped[i] == expected || nan && clamped[i].is_nan(), "{:?}: {}", all[i], clamped[i]);
+            assert_eq!(slopes[i], slope, "{:?}", all[i]);
+        }
+    });
+}

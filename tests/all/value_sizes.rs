@@ -31,7 +31,8 @@ fn count_above(b: &mut ProgramBuilder, s: ValueId, threshold: ValueId, dtype: DT
     b.sum(ones, &[0])
 }
 
-/// `u[:, :k] diag(s[:k]) v[:, :k]^T`, where `k` entries of `s` are above the threshold, and `s[:k]` filled up with zeros.
+/// `u[:, :k] diag(s[:k]) v[:, :k]^T`, where `k` entries of `s` are above the threshold, and `s[:k]` filled up with
+/// zeros.
 fn low_rank() -> Core<SemanticProgram> {
     let mut b = ProgramBuilder::new("low_rank");
     let [n, p, m] = [b.size("n"), b.size("p"), b.size("m")];
@@ -514,4 +515,45 @@ fn sizes_of_sizes_are_read_one_after_the_other() {
 
 fn count_of(value: usize) -> Tensor {
     count(DType::I64, value as i64)
+}
+
+/// `sum(truncate(y, c1)^2) + sum(truncate(x, c2)^2)`: the gradient for one of `x` and `y` needs but one of the sizes.
+fn two_truncations() -> SemanticProgram {
+    let mut b = ProgramBuilder::new("two_truncations");
+    let [n, m] = [b.size("n"), b.size("m")];
+    let x = b.input("x", DType::F64, &[n]).unwrap();
+    let y = b.input("y", DType::F64, &[m]).unwrap();
+    let [c1, c2] = ["c1", "c2"].map(|name| b.input(name, DType::I64, &[]).unwrap());
+    let [of_y, of_x] = [(y, c1), (x, c2)].map(|(v, count)| {
+        let kept = b.dynamic_truncate(v, count, 0).unwrap();
+        let square = b.mul(kept, kept).unwrap();
+        b.sum(square, &[0]).unwrap()
+    });
+    let loss = b.add(of_y, of_x).unwrap();
+    b.finish(&[(None, loss)]).unwrap()
+}
+
+#[test]
+fn second_derivatives_keep_apart_the_sizes_that_the_gradient_numbers_anew() {
+    let program = two_truncations();
+    let count = |value: i64| Tensor::from_vec_col_major([], vec![value]).unwrap();
+    let (x, y) = (tensor(&[5], 1), tensor(&[2], 2));
+    let (dx, dy) = (tensor(&[5], 3), tensor(&[2], 4));
+    let doubled = |v: &Tensor, kept: usize| -> Vec<f64> {
+        floats(v).iter().enumerate().map(|(i, v)| if i < kept { 2.0 * v } else { 0.0 }).collect()
+    };
+    for wrt in [vec![0], vec![1], vec![0, 1], vec![1, 0]] {
+        let hvp = ad::hvp(&program, &wrt, &context()).unwrap();
+        assert_eq!(hvp.name(), "hvp_two_truncations");
+        hvp.verify().unwrap();
+        let hvp = Arc::new(hvp);
+        for mut session in sessions() {
+            let mut given = vec![x.clone(), y.clone(), count(1), count(4)];
+            given.extend(wrt.iter().map(|&i| [&dx, &dy][i].clone()));
+            let products = session.run(&hvp, &reads(&given)).unwrap();
+            for (&i, product) in wrt.iter().zip(&products) {
+                assert_eq!(floats(product), [doubled(&dx, 4), doubled(&dy, 1)][i], "{wrt:?}");
+            }
+        }
+    }
 }

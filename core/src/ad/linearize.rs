@@ -24,8 +24,8 @@ pub(super) struct Linearized {
     pub tangents: Vec<Option<ValueId>>,
 }
 
-/// Copies `program` into `b`, which repeats its inputs, and writes the tangents of its outputs; all that depends on `tangents` is linear in
-/// them.
+/// Copies `program` into `b`, which repeats its inputs, and writes the tangents of its outputs; all that depends on
+/// `tangents` is linear in them.
 pub(super) fn linearize(
     b: &mut ProgramBuilder,
     program: &SemanticProgram,

@@ -15,7 +15,8 @@ use crate::program::{ProgramBuilder, ValueId, ValueMeta};
 /// transpose.
 ///
 /// It stands for the map between linearisation and transposition; nothing that is computed depends on it, so it is
-/// dropped from the finished program, and has no text form to be read back. Operands: the tangents, then the operation's operands and results.
+/// dropped from the finished program, and has no text form to be read back. Operands: the tangents, then the
+/// operation's operands and results.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Pullback {
     op: ExtensionRef,

@@ -157,8 +157,9 @@ pub fn value_and_grad(program: &SemanticProgram, wrt: &[usize], ctx: &AdContext)
 /// As [`grad`].
 pub fn hvp(program: &SemanticProgram, wrt: &[usize], ctx: &AdContext) -> Result<SemanticProgram> {
     let gradient = grad(program, wrt, ctx)?;
-    let mut start = Start::new("hvp", program, wrt)?;
-    let tangents = start.tangent_inputs(program, wrt)?;
+    // The gradient may number and keep other sizes than the program.
+    let mut start = Start::repeating(format!("hvp_{}", program.name()), &gradient)?;
+    let tangents = start.tangent_inputs(&gradient, wrt)?;
     let Linearized { outputs, tangents } =
         linearize(&mut start.b, &gradient, &start.inputs, &tangents, Mode::Forward, ctx)?;
     let mut all = Outputs::new();
@@ -214,7 +215,11 @@ impl Start {
                 return Err(Error::DType { op: transform.into(), argument, expected: "a float".into(), actual: dtype });
             }
         }
-        let mut b = ProgramBuilder::new(format!("{transform}_{}", program.name()));
+        Self::repeating(format!("{transform}_{}", program.name()), program)
+    }
+
+    fn repeating(name: String, program: &SemanticProgram) -> Result<Self> {
+        let mut b = ProgramBuilder::new(name);
         let inputs = b.repeat_inputs(program)?;
         Ok(Self { b, inputs })
     }

@@ -3,7 +3,7 @@
 use super::CoreOp;
 use super::row::{Derivative, OpClass, OutputDType, Row, Transpose};
 use crate::dtype::DTypeSet;
-use crate::error::{Error, Result};
+use crate::error::{self, Error, Result};
 use crate::extension::ShapeContext;
 use crate::program::ValueId;
 use crate::shape::SymDim;
@@ -83,15 +83,8 @@ fn one(value: Result<ValueId>) -> Cotangents {
 
 /// Every axis of `axes` is below `rank` and none occurs twice.
 pub(super) fn check_axes(op: &'static str, axes: &[u32], rank: usize) -> Result<()> {
-    for (i, &axis) in axes.iter().enumerate() {
-        if axis as usize >= rank {
-            return Err(Error::axis(op, "axes", axis as usize, rank));
-        }
-        if axes[..i].contains(&axis) {
-            return Err(Error::argument(op, "axes", format!("axis {axis} occurs twice in {axes:?}")));
-        }
-    }
-    Ok(())
+    let axes: Vec<usize> = axes.iter().map(|&axis| axis as usize).collect();
+    error::check_axes(op, "axes", &axes, rank)
 }
 
 /// The attribute `list` has one entry for each axis of the first operand.

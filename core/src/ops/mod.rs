@@ -10,6 +10,7 @@ mod layout;
 mod movement;
 mod reduction;
 mod row;
+mod tangents;
 
 use std::borrow::Cow;
 

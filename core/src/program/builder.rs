@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::{Guard, Node, Op, Relation, SemanticProgram, Size, SizeBinding, SizeNames, ValueId, ValueMeta};
-use crate::dtype::DType;
+use crate::dtype::{DType, ScalarValue};
 use crate::error::{Error, Result};
 use crate::extension::{AliasDeclaration, EffectDeclaration, ExtensionRef, ShapeContext, check_family_id};
 use crate::ops::{CoreOp, OutputDType};
@@ -149,9 +149,7 @@ impl ProgramBuilder {
 
     /// Appends a node and returns its first result.
     pub(super) fn node(&mut self, op: Op, inputs: &[ValueId]) -> Result<ValueId> {
-        for &v in inputs {
-            self.known(v)?;
-        }
+        inputs.iter().try_for_each(|&v| self.known(v))?;
         if let Op::Core(op) = &op {
             op.dims().into_iter().try_for_each(|dim| self.check_sizes(dim))?;
         }
@@ -190,9 +188,19 @@ impl ProgramBuilder {
         &self.values[value.index()]
     }
 
-    /// The node that makes a value, `None` for an input.
+    /// The node that makes a value; `None` for an input and a value of another builder.
     pub(crate) fn maker(&self, value: ValueId) -> Option<&Node> {
-        self.makers[value.index()].map(|i| &self.nodes[i as usize])
+        self.makers.get(value.index())?.map(|i| &self.nodes[i as usize])
+    }
+
+    /// The scalar that every entry of a value is, if that is known.
+    pub(super) fn splat(&self, value: ValueId) -> Option<ScalarValue> {
+        let node = self.maker(value)?;
+        match node.op {
+            Op::Core(CoreOp::Constant(value)) => Some(value),
+            Op::Core(CoreOp::BroadcastInDim { .. }) => self.splat(node.inputs[0]),
+            _ => None,
+        }
     }
 
     pub(crate) fn nodes(&self) -> &[Node] {
@@ -227,7 +235,7 @@ impl ProgramBuilder {
         values: &[ValueId],
         see: impl FnOnce(&mut ShapeContext<'_>) -> Result<R>,
     ) -> Result<R> {
-        let metas: Vec<&ValueMeta> = values.iter().map(|&v| self.meta(v)).collect();
+        let metas = values.iter().map(|&v| self.known_meta(v)).collect::<Result<Vec<_>>>()?;
         let mut ctx = ShapeContext::of_program(&self.name, &metas, SizeNames(&self.sizes));
         let seen = see(&mut ctx)?;
         let stated = ctx.into_guards();
@@ -271,10 +279,12 @@ impl ProgramBuilder {
 
     /// Refuses a value of another builder.
     pub(super) fn known(&self, value: ValueId) -> Result<()> {
-        if value.index() < self.values.len() {
-            return Ok(());
-        }
-        Err(self.malformed(format!("%{} is no value of it", value.0)))
+        self.known_meta(value).map(|_| ())
+    }
+
+    /// Dtype and shape of a value, which may be another builder's.
+    pub(crate) fn known_meta(&self, value: ValueId) -> Result<&ValueMeta> {
+        self.values.get(value.index()).ok_or_else(|| self.malformed(format!("%{} is no value of it", value.0)))
     }
 
     pub(super) fn check_sizes(&self, dim: &SymDim) -> Result<()> {
@@ -309,6 +319,11 @@ pub(super) fn infer(op: &Op, inputs: &[&ValueMeta], names: SizeNames<'_>) -> Res
         Op::Core(op) => {
             check_operands(op, inputs)?;
             let dtype = output_dtype(op, inputs);
+            // An operation without operands is asked for its dtype.
+            if op.row().arity() == Some(0) && !op.row().dtypes.contains(dtype) {
+                let expected = op.row().dtypes.to_string().into();
+                return Err(Error::DType { op: op.name().into(), argument: "dtype".into(), expected, actual: dtype });
+            }
             vec![ValueMeta::new(dtype, (op.row().shape)(op, &mut ctx)?)]
         }
         Op::Extension(op) => {
@@ -324,7 +339,7 @@ pub(super) fn infer(op: &Op, inputs: &[&ValueMeta], names: SizeNames<'_>) -> Res
     Ok((outputs, ctx.into_guards()))
 }
 
-fn check_operands(op: &CoreOp, inputs: &[&ValueMeta]) -> Result<()> {
+pub(super) fn check_operands(op: &CoreOp, inputs: &[&ValueMeta]) -> Result<()> {
     let row = op.row();
     let fits = row.arity().map_or(!inputs.is_empty(), |n| n == inputs.len());
     if !fits {

@@ -23,8 +23,8 @@ enum Kind {
 }
 
 impl SemanticProgram {
-    /// The program as a Graphviz digraph: inputs, operations with attributes, dtypes and shapes, sizes that are read off
-    /// values, with edges to the operations whose attributes they are in, and outputs.
+    /// The program as a Graphviz digraph: inputs, operations with attributes, dtypes and shapes, sizes that are read
+    /// off values, with edges to the operations whose attributes they are in, and outputs.
     ///
     /// ```
     /// # use tenferro_core::program::SemanticProgram;

@@ -12,11 +12,12 @@ use super::{SemanticProgram, SizeBinding};
 
 /// A structural fingerprint: equal for programs of equal structure, however they were made.
 ///
-/// It covers, in this order: for each size the axis that binds it, its factor and offset, or `u32::MAX`, the value that it
-/// is read off and its bound; the number of inputs; dtype and shape of every value; every operation with its attributes (constants by their bits, of an extension the family id and
-/// what [`payload_hash`](crate::extension::ExtensionOp::payload_hash) feeds) and operands; the conditions of the
-/// guards; the values that are returned. It covers no name, be it of the program, a size, an input or an output, and no
-/// reason of a guard. The order of operations counts.
+/// It covers, in this order: for each size the axis that binds it, its factor and offset, or `u32::MAX`, the value that
+/// it is read off and its bound; the number of inputs; dtype and shape of every value; every operation with its
+/// attributes (constants by their bits, of an extension the family id and what
+/// [`payload_hash`](crate::extension::ExtensionOp::payload_hash) feeds) and operands; the conditions of the guards; the
+/// values that are returned. It covers no name, be it of the program, a size, an input or an output, and no reason of a
+/// guard. The order of operations counts.
 ///
 /// The value is the same in every process and on every little-endian platform, so it may be stored; another version of
 /// tenferro may give another one.

@@ -201,10 +201,18 @@ fn kept_guards(guards: Vec<(Option<u32>, Guard)>, live: &[bool], values: &[Value
             keep(guard);
         }
     }
-    let may_be_negative = |dim: &&SymDim| !never_negative(dim) && !never_negative(&SizeNames(sizes).range(dim).low);
-    for dim in values.iter().flat_map(|value| value.shape.iter()).filter(may_be_negative) {
-        let reason = "an extent".into();
-        keep(Guard { lhs: SymDim::constant(0), relation: Relation::Le, rhs: dim.clone(), reason });
-    }
+    extent_guards(values, sizes).for_each(keep);
     kept
+}
+
+/// That no extent is negative, for those of which the sizes do not say so.
+pub(super) fn extent_guards<'v>(values: &'v [ValueMeta], sizes: &'v [Size]) -> impl Iterator<Item = Guard> + use<'v> {
+    let may_be_negative =
+        move |dim: &&SymDim| !never_negative(dim) && !never_negative(&SizeNames(sizes).range(dim).low);
+    values.iter().flat_map(|value| value.shape.iter()).filter(may_be_negative).map(|dim| Guard {
+        lhs: SymDim::constant(0),
+        relation: Relation::Le,
+        rhs: dim.clone(),
+        reason: "an extent".into(),
+    })
 }

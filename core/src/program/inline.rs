@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Node, Op, ProgramBuilder, Relation, SemanticProgram, SizeBinding, SizeNames, ValueId};
+use super::{Node, Op, ProgramBuilder, Relation, SemanticProgram, Size, SizeBinding, SizeNames, ValueId};
 use crate::error::{Error, Result};
 use crate::extension::{ExtensionRef, ShapeContext};
 use crate::shape::SymDim;
@@ -44,6 +44,7 @@ impl ProgramBuilder {
         let mut map = arguments.to_vec();
         let mut known = match sizes {
             CopySizes::Repeated => {
+                debug_assert!(self.repeats_sizes(program), "sizes of {} mean others in {}", program.name(), self.name);
                 program.guards().iter().for_each(|guard| self.push_guard(guard.clone()));
                 Vec::new()
             }
@@ -78,6 +79,19 @@ impl ProgramBuilder {
         }
     }
 
+    /// Whether the first sizes are those of `program`.
+    fn repeats_sizes(&self, program: &SemanticProgram) -> bool {
+        let same = |(here, there): (&Size, &Size)| {
+            let bindings = match (&here.binding, &there.binding) {
+                (SizeBinding::Axis { .. }, SizeBinding::Axis { .. }) => true,
+                (SizeBinding::Value { bound: here, .. }, SizeBinding::Value { bound: there, .. }) => here == there,
+                _ => false,
+            };
+            bindings && here.name == there.name
+        };
+        self.sizes.len() >= program.sizes().len() && self.sizes.iter().zip(program.sizes()).all(same)
+    }
+
     /// Repeats the sizes and inputs of a program.
     pub(crate) fn repeat_inputs(&mut self, program: &SemanticProgram) -> Result<Vec<ValueId>> {
         self.adopt_sizes(program);
@@ -89,8 +103,8 @@ impl ProgramBuilder {
     }
 }
 
-/// The sizes of `program` that are read off axes when it is called with the operands of `ctx`. Requires what the program
-/// requires of them.
+/// The sizes of `program` that are read off axes when it is called with the operands of `ctx`. Requires what the
+/// program requires of them.
 pub(crate) fn sizes_of_call(
     program: &SemanticProgram,
     within: &str,

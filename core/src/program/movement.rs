@@ -25,7 +25,7 @@ impl ProgramBuilder {
     /// # Ok::<(), tenferro_core::Error>(())
     /// ```
     pub fn take(&mut self, x: ValueId, indices: ValueId, axis: u32) -> Result<ValueId> {
-        let (shape, own) = (self.meta(x).shape.to_vec(), self.meta(indices).shape.to_vec());
+        let (shape, own) = (self.known_meta(x)?.shape.to_vec(), self.known_meta(indices)?.shape.to_vec());
         let Some((before, [_, after @ ..])) = shape.split_at_checked(axis as usize) else {
             return Err(Error::axis("take", "axis", axis as usize, shape.len()));
         };
@@ -66,8 +66,8 @@ impl ProgramBuilder {
 
     /// Indices of one axis, repeated over the other axes of `like`; others as they are.
     fn beside(&mut self, indices: ValueId, like: ValueId, axis: u32) -> Result<ValueId> {
-        let mut shape = self.meta(like).shape.to_vec();
-        match (&*self.meta(indices).shape, shape.get_mut(axis as usize)) {
+        let mut shape = self.known_meta(like)?.shape.to_vec();
+        match (&*self.known_meta(indices)?.shape, shape.get_mut(axis as usize)) {
             ([count], Some(extent)) => *extent = count.clone(),
             _ => return Ok(indices),
         }
@@ -115,7 +115,7 @@ impl ProgramBuilder {
     /// When an axis does not exist.
     pub fn extract_diag(&mut self, x: ValueId, axis_a: u32, axis_b: u32, offset: i64) -> Result<ValueId> {
         let diagonal = CoreOp::ExtractDiag { axis_a, axis_b };
-        let shape = self.meta(x).shape.to_vec();
+        let shape = self.known_meta(x)?.shape.to_vec();
         let (Some(rows), Some(columns)) = (shape.get(axis_a as usize), shape.get(axis_b as usize)) else {
             return self.op(diagonal, &[x]);
         };
@@ -160,9 +160,9 @@ impl ProgramBuilder {
     /// The extents of `x`, i64, one for each axis.
     ///
     /// # Errors
-    /// None.
+    /// None but for values of another builder.
     pub fn shape_of(&mut self, x: ValueId) -> Result<ValueId> {
-        let shape = self.meta(x).shape.to_vec();
+        let shape = self.known_meta(x)?.shape.to_vec();
         let mut extents = Vec::with_capacity(shape.len());
         for extent in &shape {
             let value = self.size_value(extent, DType::I64)?;

@@ -1,7 +1,8 @@
 //! The operations as methods of the builder. Calls that would change nothing return their operand.
 
-use super::{Op, ProgramBuilder, ValueId, ValueMeta};
-use crate::dtype::{DType, ScalarValue};
+use super::builder::check_operands;
+use super::{ProgramBuilder, ValueId, ValueMeta};
+use crate::dtype::{DType, DTypeSet, ScalarValue};
 use crate::error::Result;
 use crate::ops::{Comparison, CoreOp};
 use crate::shape::SymDim;
@@ -40,11 +41,10 @@ impl ProgramBuilder {
     /// # Errors
     /// When dtypes or shapes differ.
     pub fn mul(&mut self, a: ValueId, b: ValueId) -> Result<ValueId> {
-        self.known(a)?;
-        self.known(b)?;
-        match (self.is_one(a), self.is_one(b)) {
-            (_, true) if self.meta(a) == self.meta(b) => Ok(a),
-            (true, _) if self.meta(a) == self.meta(b) => Ok(b),
+        let alike = self.known_meta(a)? == self.known_meta(b)?;
+        match (self.is_real_one(a), self.is_real_one(b)) {
+            (_, true) if alike => self.unchanged(a, &CoreOp::Mul, &[a, b]),
+            (true, _) if alike => self.unchanged(b, &CoreOp::Mul, &[a, b]),
             _ => self.op(CoreOp::Mul, &[a, b]),
         }
     }
@@ -54,10 +54,9 @@ impl ProgramBuilder {
     /// # Errors
     /// When dtypes or shapes differ.
     pub fn div(&mut self, a: ValueId, b: ValueId) -> Result<ValueId> {
-        self.known(a)?;
-        self.known(b)?;
-        if self.is_one(b) && self.meta(a) == self.meta(b) {
-            return Ok(a);
+        let alike = self.known_meta(a)? == self.known_meta(b)?;
+        if alike && self.is_real_one(b) {
+            return self.unchanged(a, &CoreOp::Div, &[a, b]);
         }
         self.op(CoreOp::Div, &[a, b])
     }
@@ -67,8 +66,8 @@ impl ProgramBuilder {
     /// # Errors
     /// When the dtype is not numeric.
     pub fn conj(&mut self, x: ValueId) -> Result<ValueId> {
-        self.known(x)?;
-        if self.meta(x).dtype.is_complex() { self.op(CoreOp::Conj, &[x]) } else { Ok(x) }
+        let dtype = self.known_meta(x)?.dtype;
+        if DTypeSet::NUMERIC.contains(dtype) && !dtype.is_complex() { Ok(x) } else { self.op(CoreOp::Conj, &[x]) }
     }
 
     /// The real part; a value that is not complex stays.
@@ -76,8 +75,8 @@ impl ProgramBuilder {
     /// # Errors
     /// When the dtype is not numeric.
     pub fn real(&mut self, x: ValueId) -> Result<ValueId> {
-        self.known(x)?;
-        if self.meta(x).dtype.is_complex() { self.op(CoreOp::Real, &[x]) } else { Ok(x) }
+        let dtype = self.known_meta(x)?.dtype;
+        if DTypeSet::NUMERIC.contains(dtype) && !dtype.is_complex() { Ok(x) } else { self.op(CoreOp::Real, &[x]) }
     }
 
     /// The imaginary part.
@@ -93,8 +92,7 @@ impl ProgramBuilder {
     /// # Errors
     /// None but for values of another builder.
     pub fn convert(&mut self, x: ValueId, dtype: DType) -> Result<ValueId> {
-        self.known(x)?;
-        if self.meta(x).dtype == dtype { Ok(x) } else { self.op(CoreOp::Convert(dtype), &[x]) }
+        if self.known_meta(x)?.dtype == dtype { Ok(x) } else { self.op(CoreOp::Convert(dtype), &[x]) }
     }
 
     /// `a ? b` for a comparison.
@@ -186,13 +184,18 @@ impl ProgramBuilder {
     }
 
     fn over(&mut self, x: ValueId, axes: &[u32], op: fn(crate::ops::Axes) -> CoreOp) -> Result<ValueId> {
-        self.known(x)?;
-        if axes.is_empty() {
-            return Ok(x);
-        }
         let mut axes = axes.to_vec();
         axes.sort_unstable();
-        self.op(op(axes.into()), &[x])
+        let none = axes.is_empty();
+        let op = op(axes.into());
+        if none { self.unchanged(x, &op, &[x]) } else { self.op(op, &[x]) }
+    }
+
+    /// `x`, which an operation on these operands would not change, provided that it accepts them.
+    fn unchanged(&self, x: ValueId, op: &CoreOp, operands: &[ValueId]) -> Result<ValueId> {
+        let metas = operands.iter().map(|&v| self.known_meta(v)).collect::<Result<Vec<_>>>()?;
+        check_operands(op, &metas)?;
+        Ok(x)
     }
 
     /// Axis i of the result is axis `axes[i]` of `x`.
@@ -200,8 +203,7 @@ impl ProgramBuilder {
     /// # Errors
     /// When `axes` is no permutation of the axes.
     pub fn transpose(&mut self, x: ValueId, axes: &[u32]) -> Result<ValueId> {
-        self.known(x)?;
-        let rank = self.meta(x).rank() as u32;
+        let rank = self.known_meta(x)?.rank() as u32;
         if axes.iter().copied().eq(0..rank) {
             return Ok(x);
         }
@@ -213,8 +215,7 @@ impl ProgramBuilder {
     /// # Errors
     /// When the number of entries differs.
     pub fn reshape(&mut self, x: ValueId, shape: &[SymDim]) -> Result<ValueId> {
-        self.known(x)?;
-        if *self.meta(x).shape == *shape {
+        if *self.known_meta(x)?.shape == *shape {
             return Ok(x);
         }
         self.op(CoreOp::Reshape { shape: shape.to_vec().into() }, &[x])
@@ -225,8 +226,7 @@ impl ProgramBuilder {
     /// # Errors
     /// When an axis does not exist or an extent is neither 1 nor the result's.
     pub fn broadcast_in_dim(&mut self, x: ValueId, shape: &[SymDim], axes: &[u32]) -> Result<ValueId> {
-        self.known(x)?;
-        if *self.meta(x).shape == *shape && axes.iter().copied().eq(0..shape.len() as u32) {
+        if *self.known_meta(x)?.shape == *shape && axes.iter().copied().eq(0..shape.len() as u32) {
             return Ok(x);
         }
         self.op(CoreOp::BroadcastInDim { shape: shape.to_vec().into(), axes: axes.to_vec().into() }, &[x])
@@ -248,8 +248,8 @@ impl ProgramBuilder {
         match dim.as_const() {
             // exact where the dtype is
             Some(value) if dtype == DType::I64 => self.constant(ScalarValue::I64(value)),
-            Some(value) => self.constant(ScalarValue::from_f64(value as f64, dtype)),
-            None => self.op(CoreOp::SizeValue { dim: dim.clone(), dtype }, &[]),
+            Some(value) if dtype != DType::Bool => self.constant(ScalarValue::from_f64(value as f64, dtype)),
+            _ => self.op(CoreOp::SizeValue { dim: dim.clone(), dtype }, &[]),
         }
     }
 
@@ -258,8 +258,7 @@ impl ProgramBuilder {
     /// # Errors
     /// None but for values of another builder.
     pub fn constant_like(&mut self, like: ValueId, value: f64) -> Result<ValueId> {
-        self.known(like)?;
-        let meta = self.meta(like).clone();
+        let meta = self.known_meta(like)?.clone();
         self.filled(&meta, value)
     }
 
@@ -297,11 +296,12 @@ impl ProgramBuilder {
 
     /// Whether a value is the constant 1, or repeats it.
     pub fn is_one(&self, value: ValueId) -> bool {
-        let Some(node) = self.maker(value) else { return false };
-        match &node.op {
-            Op::Core(CoreOp::Constant(c)) => *c == ScalarValue::one(c.dtype()),
-            Op::Core(CoreOp::BroadcastInDim { .. }) => self.is_one(node.inputs[0]),
-            _ => false,
-        }
+        self.splat(value).is_some_and(|value| value == ScalarValue::one(value.dtype()))
+    }
+
+    /// Whether every entry is the constant 1 of a dtype in which a product with it is exact: those of complex numbers
+    /// multiply their parts by 0 too.
+    pub(super) fn is_real_one(&self, value: ValueId) -> bool {
+        self.is_one(value) && !self.meta(value).dtype.is_complex()
     }
 }

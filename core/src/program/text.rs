@@ -103,7 +103,8 @@ impl Display for SemanticProgram {
 }
 
 impl SemanticProgram {
-    /// `<n, d = axis 0 of y, k = %5 <= n>` where order or binding of the sizes are not those that the inputs alone imply.
+    /// `<n, d = axis 0 of y, k = %5 <= n>` where order or binding of the sizes are not those that the inputs alone
+    /// imply.
     fn size_header(&self) -> String {
         let names = SizeNames(&self.sizes);
         let inputs = || (0..self.inputs.len()).map(|i| self.input_meta(i));

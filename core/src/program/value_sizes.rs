@@ -21,19 +21,17 @@ impl ProgramBuilder {
     /// ```
     /// use tenferro_core::{dtype::DType, program::ProgramBuilder};
     /// let mut b = ProgramBuilder::new("leading");
-    /// let (n, m) = (b.size("n"), b.size("m"));
+    /// let n = b.size("n");
     /// let x = b.input("x", DType::F64, &[n.clone()])?;
     /// let count = b.input("count", DType::I64, &[])?;
     /// let k = b.size_of_value("k", count, &n)?;
     /// let leading = b.dynamic_truncate(x, count, 0)?;
     /// assert_eq!(*b.meta(leading).shape, [k]);
-    /// # let _ = m;
     /// # Ok::<(), tenferro_core::Error>(())
     /// ```
     pub fn size_of_value(&mut self, name: impl Into<String>, value: ValueId, bound: &SymDim) -> Result<SymDim> {
-        self.known(value)?;
         self.check_sizes(bound)?;
-        let meta = self.meta(value);
+        let meta = self.known_meta(value)?;
         if meta.rank() != 0 || !matches!(meta.dtype, DType::I32 | DType::I64) {
             let message = format!("must be an i32 or i64 scalar, not {}", self.size_names().meta(meta));
             return Err(Error::argument("size_of_value", "value", message));
@@ -137,6 +135,20 @@ impl ProgramBuilder {
     ///
     /// # Errors
     /// When `x` or `like` lacks the axis, or `x` is longer than `like` for all sizes; where sizes decide, a guard.
+    ///
+    /// ```
+    /// use tenferro_core::{dtype::DType, program::ProgramBuilder};
+    /// let mut b = ProgramBuilder::new("padded");
+    /// let (n, m) = (b.size("n"), b.size("m"));
+    /// let x = b.input("x", DType::F64, &[n.clone()])?;
+    /// let y = b.input("y", DType::F64, &[m.clone()])?;
+    /// let padded = b.pad_to_match(x, y, 0)?;
+    /// assert_eq!(*b.meta(padded).shape, [m]);
+    /// let program = b.finish(&[(None, padded)])?;
+    /// assert!(program.bind(&[&[2], &[5]]).is_ok());
+    /// assert!(program.bind(&[&[5], &[2]]).is_err());
+    /// # Ok::<(), tenferro_core::Error>(())
+    /// ```
     pub fn pad_to_match(&mut self, x: ValueId, like: ValueId, axis: u32) -> Result<ValueId> {
         let own = &self.shape_with("pad_to_match", x, axis)?[axis as usize];
         let wanted = &self.shape_with("pad_to_match", like, axis)?[axis as usize];
@@ -155,8 +167,7 @@ impl ProgramBuilder {
 
     /// The shape of a value, which has the axis.
     fn shape_with(&self, op: &'static str, x: ValueId, axis: u32) -> Result<Vec<SymDim>> {
-        self.known(x)?;
-        let shape = self.meta(x).shape.to_vec();
+        let shape = self.known_meta(x)?.shape.to_vec();
         if axis as usize >= shape.len() {
             return Err(Error::axis(op, "axis", axis as usize, shape.len()));
         }

@@ -1,7 +1,8 @@
 //! The executable specification of a program's invariants.
 
 use super::builder::infer;
-use super::{Op, SemanticProgram, Size, SizeBinding, SizeNames, ValueId, ValueMeta};
+use super::finish::extent_guards;
+use super::{Guard, Op, SemanticProgram, Size, SizeBinding, SizeNames, ValueId, ValueMeta};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::shape::SizeId;
@@ -12,7 +13,7 @@ impl SemanticProgram {
     /// 1. There is one value for each input and for each result of a node, in that order.
     /// 2. A node uses only inputs and results of earlier nodes; outputs are values of the program.
     /// 3. Dtypes and shapes of the results are those that the operation's rules infer.
-    /// 4. Conditions that the rules could not decide stand among the guards.
+    /// 4. Conditions that the rules could not decide stand among the guards, and so does that extents are not negative.
     /// 5. Every size is bound by an axis that determines it, or read off an i32 or i64 scalar and bounded by sizes of
     ///    axes; names of inputs are distinct, and so are names of sizes.
     /// 6. Sizes stand in the order in which they become known, and a node mentions only those of axes and of earlier
@@ -52,6 +53,10 @@ impl SemanticProgram {
         }
         for (i, node) in self.nodes.iter().enumerate() {
             self.verify_node(i, &node.op, &node.inputs, node.outputs().collect())?;
+        }
+        if let Some(guard) = extent_guards(&self.values, &self.sizes).find(|guard| !self.states(guard)) {
+            let dim = SizeNames(&self.sizes).dim(&guard.rhs);
+            return refuse(format!("a guard is missing that the extent {dim} is not negative"));
         }
         if self.fingerprint != self.compute_fingerprint() {
             return refuse("the fingerprint is not that of the structure".to_string());
@@ -122,12 +127,13 @@ impl SemanticProgram {
                 ));
             }
         }
-        for guard in guards {
-            let stated = |g: &super::Guard| (&g.lhs, g.relation, &g.rhs) == (&guard.lhs, guard.relation, &guard.rhs);
-            if !self.guards.iter().any(stated) {
-                return refuse(format!("node {i} ({}) needs a guard that is missing: {}", op.name(), guard.reason));
-            }
+        match guards.into_iter().find(|guard| !self.states(guard)) {
+            Some(guard) => refuse(format!("node {i} ({}) needs a guard that is missing: {}", op.name(), guard.reason)),
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    fn states(&self, guard: &Guard) -> bool {
+        self.guards.iter().any(|g| (&g.lhs, g.relation, &g.rhs) == (&guard.lhs, guard.relation, &guard.rhs))
     }
 }

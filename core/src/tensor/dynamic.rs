@@ -43,7 +43,7 @@ impl Tensor {
     /// `T` is not the type of the elements, or they are [not contiguous](Layout::is_contiguous).
     pub fn as_slice<T: Scalar>(&self) -> Result<&[T]> {
         let buffer = self.storage.slice::<T>().ok_or_else(|| wrong_dtype::<T>("as_slice", self.dtype()))?;
-        contiguous("as_slice", buffer, &self.layout)
+        contiguous("as_slice", buffer, &self.layout, "make it so with `to_contiguous`")
     }
 
     /// The elements in column-major order, to be written.
@@ -157,12 +157,18 @@ impl Tensor {
     }
 }
 
-/// The elements of a contiguous layout.
-pub(super) fn contiguous<'a, T>(op: &'static str, buffer: &'a [T], layout: &Layout) -> Result<&'a [T]> {
+/// The elements of a contiguous layout; `advice` says how to have them where it is not.
+pub(super) fn contiguous<'a, T>(
+    op: &'static str,
+    buffer: &'a [T],
+    layout: &Layout,
+    advice: &'static str,
+) -> Result<&'a [T]> {
     match layout.contiguous_range() {
         Some(range) => Ok(&buffer[range]),
         None => {
-            Err(Error::NotContiguous { op: op.into(), shape: layout.shape().into(), strides: layout.strides().into() })
+            let (shape, strides) = (layout.shape().into(), layout.strides().into());
+            Err(Error::NotContiguous { op: op.into(), shape, strides, advice })
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Iterating over elements, elements with their indices, and the views along an axis.
+//! Iterating over elements, with or without their indices.
 
 use super::layout::{Offsets, Shape};
 use super::{Layout, Tensor, TensorView, TypedTensor, TypedView};
@@ -98,13 +98,7 @@ impl<'a> TensorView<'a> {
     /// # Errors
     /// `T` is not the type of the elements.
     pub fn indexed_iter<T: Scalar>(&self) -> Result<impl ExactSizeIterator<Item = (Shape, T)> + use<'_, 'a, T>> {
-        let elements = Iter::<T>::new(self.buffer_for("indexed_iter")?, self.layout());
-        let mut indices = Indices::new(self.shape());
-        Ok(elements.map(move |element| {
-            let index = Shape::from_slice(indices.current());
-            indices.advance();
-            (index, element)
-        }))
+        Ok(with_indices(Iter::new(self.buffer_for("indexed_iter")?, self.layout()), self.shape(), Shape::from_slice))
     }
 }
 
@@ -115,6 +109,22 @@ impl Tensor {
     /// `T` is not the type of the elements.
     pub fn iter<T: Scalar>(&self) -> Result<Iter<'_, T>> {
         self.view().iter()
+    }
+
+    /// The elements in column-major order, each with its index.
+    ///
+    /// ```
+    /// use tenferro_core::{Tensor, TypedTensor};
+    /// let a = Tensor::from(TypedTensor::from([[1, 2], [3, 4]]));
+    /// let (index, _) = a.indexed_iter::<i32>()?.find(|(_, element)| *element == 3).expect("it is there");
+    /// assert_eq!(*index, [1, 0]);
+    /// # Ok::<(), tenferro_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `T` is not the type of the elements.
+    pub fn indexed_iter<T: Scalar>(&self) -> Result<impl ExactSizeIterator<Item = (Shape, T)> + use<'_, T>> {
+        Ok(with_indices(self.iter()?, self.shape(), Shape::from_slice))
     }
 
     /// The elements in column-major order, to be written. They are copied first if they are shared or not contiguous.
@@ -177,9 +187,18 @@ fn indexed<'a, T: Scalar, const R: usize>(
     elements: Iter<'a, T>,
     shape: &'a [usize],
 ) -> impl ExactSizeIterator<Item = ([usize; R], T)> + use<'a, T, R> {
+    with_indices(elements, shape, |index| std::array::from_fn(|axis| index[axis]))
+}
+
+/// Elements, each with what `kept` makes of its index in `shape`.
+fn with_indices<'a, 's, T: Scalar, I>(
+    elements: Iter<'a, T>,
+    shape: &'s [usize],
+    kept: fn(&[usize]) -> I,
+) -> impl ExactSizeIterator<Item = (I, T)> + use<'a, 's, T, I> {
     let mut indices = Indices::new(shape);
     elements.map(move |element| {
-        let index = std::array::from_fn(|axis| indices.current()[axis]);
+        let index = kept(indices.current());
         indices.advance();
         (index, element)
     })

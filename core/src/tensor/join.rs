@@ -1,9 +1,9 @@
 //! Tensors joined to one: stacked along a new axis, or concatenated along one they have.
 
-use super::layout::{Shape, check_axes};
+use super::layout::Shape;
 use super::{Tensor, TensorRead, TensorView, TypedTensor, TypedView};
 use crate::dtype::{DType, Scalar};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_axes};
 use crate::with_dtype;
 
 impl Tensor {
@@ -18,8 +18,8 @@ impl Tensor {
     /// ```
     ///
     /// # Errors
-    /// There is no tensor, the axis does not exist, the dtypes, the ranks or the extents of other axes differ, or there is
-    /// no memory for the result.
+    /// There is no tensor, the axis does not exist, the dtypes, the ranks or the extents of other axes differ, or there
+    /// is no memory for the result.
     pub fn concatenate<'a>(
         tensors: impl IntoIterator<Item = impl Into<TensorRead<'a>>>,
         axis: usize,
@@ -50,6 +50,10 @@ impl Tensor {
             for part in &parts {
                 check_part(op, first, part, |_| true)?;
             }
+            if axis > first.rank() {
+                let message = format!("is {axis}, but the result has rank {}", first.rank() + 1);
+                return Err(Error::argument(op, "axis", message));
+            }
         }
         let parts: Vec<_> = parts.iter().map(|part| part.unsqueeze(axis)).collect::<Result<_>>()?;
         concatenate(op, &parts, axis)
@@ -58,6 +62,13 @@ impl Tensor {
 
 impl<T: Scalar, const R: usize> TypedTensor<T, R> {
     /// As [`Tensor::concatenate`].
+    ///
+    /// ```
+    /// use tenferro_core::TypedTensor;
+    /// let (a, b) = (TypedTensor::from([1, 2]), TypedTensor::from([3]));
+    /// assert_eq!(TypedTensor::concatenate([&a, &b], 0)?, TypedTensor::from([1, 2, 3]));
+    /// # Ok::<(), tenferro_core::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Tensor::concatenate`].
@@ -70,6 +81,14 @@ impl<T: Scalar, const R: usize> TypedTensor<T, R> {
     }
 
     /// As [`Tensor::stack`]; the result has `R` axes, the tensors one less.
+    ///
+    /// ```
+    /// use tenferro_core::TypedTensor;
+    /// let (a, b) = (TypedTensor::from([1, 2]), TypedTensor::from([3, 4]));
+    /// let columns: TypedTensor<i32, 2> = TypedTensor::stack([&a, &b], 1)?;
+    /// assert_eq!(columns, TypedTensor::from([[1, 3], [2, 4]]));
+    /// # Ok::<(), tenferro_core::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Tensor::stack`]; or `R` is not `N + 1`.

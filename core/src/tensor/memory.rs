@@ -255,6 +255,11 @@ mod tests {
         // SAFETY: as above; all bytes are initialised.
         let contents = unsafe { std::slice::from_raw_parts(start.as_ptr(), bytes) };
         assert!(contents.iter().all(|&byte| byte == 0));
+        drop(memory);
+        let kept = || Reserve::lock().blocks.iter().any(|block| block.capacity == bytes);
+        assert!(kept());
+        trim_reserve(0);
+        assert!(!kept());
     }
 
     #[test]

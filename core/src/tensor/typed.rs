@@ -258,7 +258,7 @@ impl<T: Scalar, const R: usize> IndexMut<[usize; R]> for TypedTensor<T, R> {
 }
 
 #[track_caller]
-fn outside<const R: usize>(index: [usize; R], shape: [usize; R]) -> ! {
+pub(super) fn outside<const R: usize>(index: [usize; R], shape: [usize; R]) -> ! {
     panic!("index {index:?} is outside shape {shape:?}")
 }
 

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::ops::Index;
 
 use super::layout::check_rank;
+use super::typed::outside;
 use super::view::gather;
 use super::view_methods::typed_view_methods;
 use super::{Layout, Slice, TensorView, TypedTensor};
@@ -115,10 +116,11 @@ impl<T: Scalar, const R: usize> Index<[usize; R]> for TypedView<'_, T, R> {
 
     /// # Panics
     /// The index is outside the shape.
+    #[track_caller]
     fn index(&self, index: [usize; R]) -> &T {
         match self.element(index) {
             Some(element) => element,
-            None => panic!("index {index:?} is outside shape {:?}", self.shape()),
+            None => outside(index, self.shape()),
         }
     }
 }

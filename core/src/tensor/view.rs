@@ -126,7 +126,7 @@ impl<'a> TensorView<'a> {
     /// # Errors
     /// `T` is not the type of the elements, or they are [not contiguous](Layout::is_contiguous).
     pub fn as_slice<T: Scalar>(&self) -> Result<&'a [T]> {
-        contiguous("as_slice", self.buffer_for("as_slice")?, &self.layout)
+        contiguous("as_slice", self.buffer_for("as_slice")?, &self.layout, "copy it with `to_tensor`")
     }
 
     /// The element at an index.

@@ -42,7 +42,11 @@ impl Tensor {
             return Err(Error::DType { op: op.into(), argument: "values".into(), expected, actual: values.dtype() });
         }
         let shape = self.layout().slice(slices)?;
-        let values = values.broadcast_to(shape.shape())?;
+        let shape = shape.shape();
+        let values = values.broadcast_to(shape).map_err(|_| {
+            let expected = format!("extents of 1 or those of {shape:?}, aligned at the last axes");
+            Error::shape(op, "values", expected, format!("{:?}", values.shape()))
+        })?;
         with_dtype!(self.dtype(), T => {
             let elements = values.iter::<T>()?;
             let part = self.layout().compacted().slice(slices)?;

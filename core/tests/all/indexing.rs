@@ -101,7 +101,7 @@ fn wrong_operands_are_refused_with_operation_and_shapes() {
             "dynamic_slice: `starts` has shape [k, m], expected [2]",
         ),
         (|b, [x, v, i, _]| b.dynamic_update_slice(x, v, i), "`update` has shape [m], expected at most [n, m]"),
-        (|b, [x, ..]| b.tril(x, [1, 1], 0), "axis 1 occurs twice"),
+        (|b, [x, ..]| b.tril(x, [1, 1], 0), "`axes` [1, 1] names axis 1 twice"),
         (|b, [_, v, ..]| b.triu(v, [0, 1], 0), "triu: `axes` names axis 1"),
         (|b, [x, ..]| b.extract_diag(x, 0, 2, 1), "extract_diag: `axes` names axis 2"),
     ];

@@ -123,7 +123,7 @@ fn wrong_operands_are_refused_with_operation_and_shapes() {
         (|b, x, _, i| b.mul(x, i), "mul: `b` is i64, expected f64, as `a`"),
         (|b, _, _, i| b.exp(i), "exp: `x` is i64, expected"),
         (|b, x, _, _| b.sum(x, &[1]), "sum: `axes` names axis 1, which rank 1 does not have"),
-        (|b, x, _, _| b.max(x, &[0, 0]), "axis 0 occurs twice"),
+        (|b, x, _, _| b.max(x, &[0, 0]), "`axes` [0, 0] names axis 0 twice"),
         (|b, x, _, _| b.transpose(x, &[1]), "transpose: `axes` names axis 1"),
         (
             |b, x, _, _| b.transpose(x, &[]),
@@ -162,6 +162,194 @@ fn wrong_operands_are_refused_with_operation_and_shapes() {
         let i = b.input("i", DType::I64, &[SymDim::constant(3)]).unwrap();
         let message = wrong(&mut b, x, y, i).unwrap_err().to_string();
         assert!(message.contains(part), "{message}");
+    }
+}
+
+/// Every public method that takes values refuses one of another builder, whatever its other arguments.
+#[test]
+fn values_of_another_builder_are_refused() {
+    type Call = fn(&mut ProgramBuilder, ValueId, ValueId) -> Result<ValueId>;
+    let two: [SymDim; 1] = [2.into()];
+    let identity = {
+        let mut b = ProgramBuilder::new("identity");
+        let x = b.input("x", DType::F64, &two).unwrap();
+        b.finish(&[(None, x)]).unwrap()
+    };
+    macro_rules! calls {
+        ($($name:literal |$b:ident, $x:ident, $v:ident| $call:expr;)*) => {
+            [$(($name, (|$b, $x, $v| $call) as Call)),*]
+        };
+    }
+    // `v` is the value in question, `x` one of the builder.
+    let calls = calls! {
+        "op" |b, _x, v| b.op(CoreOp::Exp, &[v]);
+        "exp" |b, _x, v| b.exp(v);
+        "add" |b, x, v| b.add(x, v);
+        "add" |b, x, v| b.add(v, x);
+        "mul" |b, x, v| b.mul(x, v);
+        "mul" |b, x, v| b.mul(v, x);
+        "div" |b, x, v| b.div(x, v);
+        "div" |b, x, v| b.div(v, x);
+        "conj" |b, _x, v| b.conj(v);
+        "real" |b, _x, v| b.real(v);
+        "imag" |b, _x, v| b.imag(v);
+        "convert" |b, _x, v| b.convert(v, DType::F32);
+        "compare" |b, x, v| b.compare(Comparison::Eq, x, v);
+        "select" |b, x, v| b.select(v, x, x);
+        "sum" |b, _x, v| b.sum(v, &[0]);
+        "sum over none" |b, _x, v| b.sum(v, &[]);
+        "any" |b, _x, v| b.any(v, &[]);
+        "cumsum" |b, _x, v| b.cumsum(v, 0);
+        "linear_recurrence" |b, x, v| b.linear_recurrence(x, v, 0);
+        "transpose" |b, _x, v| b.transpose(v, &[0]);
+        "reshape" |b, _x, v| b.reshape(v, &[2.into()]);
+        "broadcast_in_dim" |b, _x, v| b.broadcast_in_dim(v, &[2.into()], &[0]);
+        "constant_like" |b, _x, v| b.constant_like(v, 1.0);
+        "take" |b, x, v| b.take(x, v, 0);
+        "take" |b, x, v| b.take(v, x, 0);
+        "gather" |b, x, v| b.gather(x, v, 0);
+        "gather" |b, x, v| b.gather(v, x, 0);
+        "scatter" |b, x, v| b.scatter(v, x, x, 0);
+        "scatter" |b, x, v| b.scatter(x, v, x, 0);
+        "scatter" |b, x, v| b.scatter(x, x, v, 0);
+        "scatter_add" |b, x, v| b.scatter_add(v, x, x, 0);
+        "scatter_add" |b, x, v| b.scatter_add(x, v, x, 0);
+        "scatter_add" |b, x, v| b.scatter_add(x, x, v, 0);
+        "dynamic_slice" |b, x, v| b.dynamic_slice(v, x, &[1.into()]);
+        "dynamic_update_slice" |b, x, v| b.dynamic_update_slice(x, x, v);
+        "dynamic_truncate" |b, x, v| b.dynamic_truncate(x, v, 0);
+        "dynamic_truncate" |b, x, v| b.dynamic_truncate(v, x, 0);
+        "pad_to_match" |b, x, v| b.pad_to_match(x, v, 0);
+        "pad_to_match" |b, x, v| b.pad_to_match(v, x, 0);
+        "size_of_value" |b, x, v| b.size_of_value("k", v, &2.into()).map(|_| x);
+        "tril" |b, _x, v| b.tril(v, [0, 1], 0);
+        "extract_diag" |b, _x, v| b.extract_diag(v, 0, 1, 1);
+        "embed_diag" |b, _x, v| b.embed_diag(v, 1);
+        "shape_of" |b, _x, v| b.shape_of(v);
+        "sigmoid" |b, _x, v| composite::sigmoid(b, v);
+        "softplus" |b, _x, v| composite::softplus(b, v);
+        "silu" |b, _x, v| composite::silu(b, v);
+        "relu" |b, _x, v| composite::relu(b, v);
+        "gelu" |b, _x, v| composite::gelu(b, v);
+        "gelu_tanh" |b, _x, v| composite::gelu_tanh(b, v);
+        "clamp" |b, x, v| composite::clamp(b, x, v, x);
+        "clamp" |b, x, v| composite::clamp(b, x, x, v);
+        "mean" |b, _x, v| composite::mean(b, v, &[]);
+        "var" |b, _x, v| composite::var(b, v, &[], 0);
+        "std" |b, _x, v| composite::std(b, v, &[], 0);
+        "layer_norm" |b, _x, v| composite::layer_norm(b, v, None, None, &[0], 0.0);
+        "layer_norm" |b, x, v| composite::layer_norm(b, x, Some(v), None, &[0], 0.0);
+        "layer_norm" |b, x, v| composite::layer_norm(b, x, None, Some(v), &[0], 0.0);
+        "rms_norm" |b, _x, v| composite::rms_norm(b, v, None, &[0], 0.0);
+        "logsumexp" |b, _x, v| composite::logsumexp(b, v, &[]);
+        "softmax" |b, _x, v| composite::softmax(b, v, &[]);
+        "masked_softmax" |b, x, v| composite::masked_softmax(b, x, v, &[0]);
+        "masked_softmax" |b, x, v| composite::masked_softmax(b, v, x, &[0]);
+        "log_softmax" |b, _x, v| composite::log_softmax(b, v, &[]);
+        "expand" |b, x, v| composite::expand(b, x, v, &[]);
+        "expand" |b, x, v| composite::expand(b, v, x, &[]);
+        "one_hot" |b, _x, v| composite::one_hot(b, v, &2.into(), DType::F64);
+        "argmax" |b, _x, v| composite::argmax(b, v, 0);
+    };
+    for (name, call) in calls {
+        let mut b = ProgramBuilder::new("f");
+        let x = b.input("x", DType::F64, &two).unwrap();
+        let message = call(&mut b, x, ValueId(99)).unwrap_err().to_string();
+        assert!(message.contains("%99 is no value of it"), "{name}: {message}");
+    }
+    let mut b = ProgramBuilder::new("f");
+    let x = b.input("x", DType::F64, &two).unwrap();
+    assert!(!b.is_one(ValueId(99)));
+    let message = b.call(&identity, &[ValueId(99)]).unwrap_err().to_string();
+    assert!(message.contains("%99 is no value of it"), "{message}");
+    assert!(b.finish(&[(None, x), (None, ValueId(99))]).is_err());
+}
+
+/// Calls that would return their operand refuse what the operation refuses.
+#[test]
+fn shorthands_have_the_dtype_rule_of_their_operation() {
+    for dtype in DType::ALL {
+        let mut b = ProgramBuilder::new("f");
+        let x = b.input("x", dtype, &[2.into()]).unwrap();
+        let one = b.constant(ScalarValue::one(dtype)).unwrap();
+        let one = b.broadcast_in_dim(one, &[2.into()], &[0][..0]).unwrap();
+        let none = || Vec::new().into();
+        for (name, op, operands, shorthand) in [
+            ("mul", CoreOp::Mul, vec![x, one], b.mul(x, one)),
+            ("mul", CoreOp::Mul, vec![one, x], b.mul(one, x)),
+            ("div", CoreOp::Div, vec![x, one], b.div(x, one)),
+            ("conj", CoreOp::Conj, vec![x], b.conj(x)),
+            ("real", CoreOp::Real, vec![x], b.real(x)),
+            ("sum", CoreOp::Sum { axes: none() }, vec![x], b.sum(x, &[])),
+            ("prod", CoreOp::Prod { axes: none() }, vec![x], b.prod(x, &[])),
+            ("max", CoreOp::Max { axes: none() }, vec![x], b.max(x, &[])),
+            ("min", CoreOp::Min { axes: none() }, vec![x], b.min(x, &[])),
+            ("any", CoreOp::Any { axes: none() }, vec![x], b.any(x, &[])),
+            ("all", CoreOp::All { axes: none() }, vec![x], b.all(x, &[])),
+        ] {
+            match (b.op(op, &operands), shorthand) {
+                (Err(error), Err(same)) => assert_eq!(error.to_string(), same.to_string(), "{name} of {dtype}"),
+                (Ok(made), Ok(value)) => {
+                    assert_eq!(b.meta(made), b.meta(value), "{name} of {dtype}");
+                    // Products of complex numbers by 1 multiply their parts by 0 too.
+                    let product = matches!(name, "mul" | "div") && dtype.is_complex();
+                    assert!(!product || value != x, "{name} of {dtype}");
+                }
+                (made, value) => panic!("{name} of {dtype}: {made:?}, but {value:?}"),
+            }
+        }
+        for dim in [3.into(), b.size("n")] {
+            let made = b.op(CoreOp::SizeValue { dim: dim.clone(), dtype }, &[]);
+            let value = b.size_value(&dim, dtype);
+            assert_eq!(made.is_ok(), dtype != DType::Bool);
+            assert_eq!(made.map(|v| b.meta(v).clone()), value.map(|v| b.meta(v).clone()), "size of {dtype}");
+        }
+    }
+}
+
+/// What the doc of each composite says of dtypes.
+#[test]
+fn composites_refuse_dtypes_that_they_are_not_for() {
+    use tenferro_core::DTypeSet as Set;
+    type Call = fn(&mut ProgramBuilder, ValueId) -> Result<ValueId>;
+    let calls: [(&str, Set, Call); 21] = [
+        ("sigmoid", Set::FLOAT, composite::sigmoid),
+        ("softplus", Set::REAL_FLOAT, composite::softplus),
+        ("silu", Set::REAL_FLOAT, composite::silu),
+        ("relu", Set::ORDERED, composite::relu),
+        ("gelu", Set::REAL_FLOAT, composite::gelu),
+        ("gelu_tanh", Set::REAL_FLOAT, composite::gelu_tanh),
+        ("clamp", Set::ORDERED, |b, x| composite::clamp(b, x, x, x)),
+        ("mean", Set::FLOAT, |b, x| composite::mean(b, x, &[0])),
+        ("mean of none", Set::FLOAT, |b, x| composite::mean(b, x, &[])),
+        ("var", Set::FLOAT, |b, x| composite::var(b, x, &[0], 1)),
+        ("std", Set::FLOAT, |b, x| composite::std(b, x, &[0], 1)),
+        ("layer_norm", Set::REAL_FLOAT, |b, x| composite::layer_norm(b, x, Some(x), Some(x), &[0], 1e-5)),
+        ("rms_norm", Set::REAL_FLOAT, |b, x| composite::rms_norm(b, x, Some(x), &[0], 1e-5)),
+        ("logsumexp", Set::REAL_FLOAT, |b, x| composite::logsumexp(b, x, &[0])),
+        ("logsumexp of none", Set::REAL_FLOAT, |b, x| composite::logsumexp(b, x, &[])),
+        ("softmax", Set::REAL_FLOAT, |b, x| composite::softmax(b, x, &[0])),
+        ("masked_softmax", Set::REAL_FLOAT, |b, x| {
+            let mask = b.compare(Comparison::Eq, x, x)?;
+            composite::masked_softmax(b, x, mask, &[0])
+        }),
+        ("log_softmax", Set::REAL_FLOAT, |b, x| composite::log_softmax(b, x, &[0])),
+        ("expand", Set::ALL, |b, x| composite::expand(b, x, x, &[])),
+        ("one_hot", Set::INTEGER, |b, x| composite::one_hot(b, x, &3.into(), DType::F32)),
+        ("argmax", Set::ORDERED, |b, x| composite::argmax(b, x, 0)),
+    ];
+    for (name, accepted, call) in calls {
+        for dtype in DType::ALL {
+            let mut b = ProgramBuilder::new("f");
+            let x = b.input("x", dtype, &[2.into()]).unwrap();
+            match call(&mut b, x) {
+                Ok(_) => assert!(accepted.contains(dtype), "{name} of {dtype} is accepted"),
+                Err(error) => {
+                    assert!(!accepted.contains(dtype), "{name} of {dtype}: {error}");
+                    assert!(matches!(error, Error::DType { .. }), "{name} of {dtype}: {error}");
+                }
+            }
+        }
     }
 }
 

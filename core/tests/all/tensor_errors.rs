@@ -102,6 +102,50 @@ fn strided_elements_are_no_slice() {
 }
 
 #[test]
+fn what_is_not_contiguous_says_how_to_copy_it() {
+    let turned = matrix().transpose(&[1, 0]).unwrap();
+    let error = turned.view().as_slice::<f64>().unwrap_err().to_string();
+    assert!(error.ends_with("is not contiguous; copy it with `to_tensor`"), "{error}");
+    assert_eq!(turned.view().to_tensor().unwrap().as_slice::<f64>().unwrap().len(), 6);
+}
+
+/// Functions that call others report their own name, arguments and shapes.
+#[test]
+fn errors_name_the_function_that_was_called() {
+    let mut a = matrix();
+    assert_eq!(message(Tensor::stack([&a, &a], 3)), "stack: `axis` is 3, but the result has rank 3");
+    assert!(Tensor::stack([&a, &a], 2).is_ok());
+    let values = Tensor::zeros(DType::F64, [4]).unwrap();
+    assert_eq!(
+        message(a.assign(&tenferro_core::s![.., ..], &values)),
+        "assign: `values` has shape [4], expected extents of 1 or those of [2, 3], aligned at the last axes"
+    );
+}
+
+#[test]
+fn a_wrong_index_is_reported_where_it_is_written() {
+    use std::panic::{catch_unwind, set_hook, take_hook};
+    use std::sync::{Arc, Mutex};
+    let places = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&places);
+    let before = take_hook();
+    set_hook(Box::new(move |info| {
+        let place = info.location().map(|place| (place.file().to_string(), place.line()));
+        noted.lock().unwrap().push((std::thread::current().id(), place));
+    }));
+    let tensor = TypedTensor::from([[1, 2], [3, 4]]);
+    let line = line!();
+    let of_tensor = catch_unwind(|| tensor[[2, 0]]);
+    let of_view = catch_unwind(|| tensor.view()[[2, 0]]);
+    set_hook(before);
+    assert!(of_tensor.is_err() && of_view.is_err());
+    let own = std::thread::current().id();
+    let places: Vec<_> =
+        places.lock().unwrap().iter().filter(|(thread, _)| *thread == own).filter_map(|(_, p)| p.clone()).collect();
+    assert_eq!(places, [(file!().to_string(), line + 1), (file!().to_string(), line + 2)]);
+}
+
+#[test]
 fn sizes_beyond_memory() {
     let huge = usize::MAX / 2;
     assert_eq!(

@@ -216,7 +216,7 @@ fn writing_leaves_shared_elements_alone() {
     let expected = "extents of 1 or those of [2], aligned at the last axes";
     assert_eq!(
         message(c.assign(&s![.., 0], &TypedTensor::from([1, 2, 3]))),
-        format!("broadcast_to: `operand` has shape [3], expected {expected}")
+        format!("assign: `values` has shape [3], expected {expected}")
     );
     assert_eq!(a, matrix());
 }

@@ -73,6 +73,22 @@ fn hand_written_text_may_number_results_freely_and_leave_out_implied_guards() {
 }
 
 #[test]
+fn that_extents_are_not_negative_is_implied_and_an_invariant() {
+    let text = "program f(x: f64[n, n - 2]) -> f64[n, n - 2] { return x }";
+    let program = SemanticProgram::parse(text).unwrap();
+    program.verify().unwrap();
+    let mut b = ProgramBuilder::new("f");
+    let n = b.size("n");
+    let x = b.input("x", DType::F64, &[n.clone(), &n - 2]).unwrap();
+    assert_eq!(b.finish(&[(None, x)]).unwrap(), program);
+    assert!(program.to_string().contains("guard 0 <= n - 2"), "{program}");
+    let mut damaged = program.clone();
+    damaged.guards = Vec::new().into();
+    let message = damaged.verify().unwrap_err().to_string();
+    assert!(message.contains("a guard is missing that the extent n - 2 is not negative"), "{message}");
+}
+
+#[test]
 fn extensions_need_a_parser_of_their_family() {
     let error = SemanticProgram::parse("program f(x: f64) -> f64 { %1 = a.b.v1 x : f64 return %1 }").unwrap_err();
     assert_eq!(error.message(), "no parser of the family `a.b.v1` was given");
@@ -140,12 +156,39 @@ fn hostile_texts_are_refused_at_once() {
         in_input("n*".repeat(n)),
         in_input("n, ".repeat(n)),
         in_input(sums.join(", ")),
+        in_input(format!("n, {}", ["(n + 1)"; 100].join("*"))),
+        in_input(format!("n, m, k, {}", ["(n + m + k + 1)"; 6].join("*"))),
+        in_input(sums.iter().map(|sum| format!("({sum})")).collect::<Vec<_>>().join("*")),
         format!("program f(x: f64) -> f64 {{ %1 = sum axes=[{}] x : f64", "1, ".repeat(n)),
         format!("program f(x: f64) -> f64 {{ %1 = concatenate axis=0 {} : f64", "x ".repeat(n)),
         "(".repeat(n),
         "program ".repeat(n),
     ] {
         assert!(SemanticProgram::parse(&text).is_err());
+    }
+}
+
+/// Extents of which it is hard to say whether they are negative.
+#[test]
+fn extents_of_many_undecided_factors_are_read_at_once() {
+    let joined =
+        |factor: fn(usize) -> String, count: usize, by: &str| (1..=count).map(factor).collect::<Vec<_>>().join(by);
+    let nested = (1..4).fold("k - 1".to_string(), |all, i| format!("max(min(({all})*(k - {i}), n), ({i} - n)/2)"));
+    for extent in [
+        joined(|i| format!("min(k - {i}, n)"), 20, "*"),
+        joined(|i| format!("min(k - {i}, n)"), 60, "*"),
+        joined(|i| format!("max(min(k - {i}, n), {i} - n*k)"), 25, "*"),
+        format!("n/{}", joined(|i| format!("(k - {i})"), 60, "/")),
+        nested,
+    ] {
+        let text = format!(
+            "program f<n, k = c <= n>(x: f64[n], c: i64) -> f64[{extent}] {{
+               %1 = slice start=[0] limit=[{extent}] stride=[1] x : f64[{extent}]
+               return %1
+             }}"
+        );
+        let program = SemanticProgram::parse(&text).unwrap();
+        assert_eq!(SemanticProgram::parse(&program.to_string()).unwrap(), program);
     }
 }
 

@@ -157,7 +157,8 @@ impl Loops {
     }
 }
 
-/// Adds products along one axis, `c[i] += a[i] * b[i]`, for each of a few positions of `a` and `b`, one after the other.
+/// Adds products along one axis, `c[i] += a[i] * b[i]`, for each of a few positions of `a` and `b`, one after the
+/// other.
 fn add_terms<T: Element + Arithmetic, const N: usize>(
     extent: usize,
     strides: [isize; 3],

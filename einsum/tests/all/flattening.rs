@@ -1,4 +1,5 @@
-//! Nested einsums as one: random programs of einsums keep values and derivatives, and no pair is left that could be one.
+//! Nested einsums as one: random programs of einsums keep values and derivatives, and no pair is left that could be
+//! one.
 
 use proptest::prelude::*;
 use tenferro_core::Complex64;
@@ -43,6 +44,20 @@ fn a_chain_is_one_einsum() {
     assert_eq!(compiled(true).nodes().len(), 1);
     assert_eq!(compiled(false), program);
     assert!(!CompilerOptions::default().flattening);
+}
+
+/// Reading a size off a result is a use of it.
+#[test]
+fn a_result_that_a_size_is_read_off_stays() {
+    let text = "program p<n, k = %3 <= n>(x: i64[n], y: i64[n], z: f64[n]) -> (i64[n], f64[k]) {
+        %3 = tenferro.einsum.v1 \"i,i->\" x y : i64
+        %4 = tenferro.einsum.v1 \",i->i\" %3 x : i64[n]
+        %5 = slice start=[0] limit=[k] stride=[1] z : f64[k]
+        return %4, %5
+    }";
+    let flat = flat(text);
+    assert_eq!(flat.iter().filter(|line| line.contains("einsum")).count(), 2, "{flat:?}");
+    assert!(flat.iter().any(|line| line.contains("\",i->i\" %3 x")), "{flat:?}");
 }
 
 #[test]

@@ -62,7 +62,7 @@ proptest! {
             }
         }
         let mut shape = [view.dim().0, view.dim().1, view.dim().2];
-        if let Some(axis) = repeated {
+        if let Some(axis) = repeated.filter(|&axis| view.len_of(Axis(axis)) > 0) {
             view.collapse_axis(Axis(axis), 0);
             shape[axis] = 5;
         }
@@ -108,7 +108,8 @@ fn gaps_are_not_reached_over() {
     let mut array = Array2::<i32>::zeros((4, 3));
     let (mut even, odd) = array.multi_slice_mut((s![..;2, ..], s![1..;2, ..]));
     let error = TypedView::from_ndarray(odd.view()).unwrap_err();
-    let expected = "from_ndarray: shape [2, 3] with strides [6, 1] is not contiguous; make it so with `to_contiguous`";
+    let expected =
+        "from_ndarray: shape [2, 3] with strides [6, 1] is not contiguous; copy it with `Tensor::from_ndarray`";
     assert_eq!(error.to_string(), expected);
     even.fill(1);
     assert_eq!(TypedTensor::from_ndarray(&odd).unwrap(), TypedTensor::zeros([2, 3]).unwrap());

@@ -197,3 +197,22 @@ fn wrong_archives_name_the_array() {
     let error = npy::read_npz(Cursor::new(bytes)).unwrap_err();
     assert_eq!(error.to_string(), "npy::read_npz: `source` holds `x.txt`, which is no .npy file");
 }
+
+/// A file is one array, be it by itself or in an archive; a stream may go on.
+#[test]
+fn what_follows_an_array_is_refused_in_a_file_and_left_in_a_stream() {
+    let a = TypedTensor::from([1, 2, 3]);
+    let mut bytes = Vec::new();
+    npy::write(&mut bytes, &a, Order::ColMajor).unwrap();
+    npy::write(&mut bytes, &a, Order::RowMajor).unwrap();
+    let mut stream = &bytes[..];
+    for _ in 0..2 {
+        assert_eq!(npy::read(&mut stream).unwrap().try_into_typed::<i32, 1>().unwrap(), a);
+    }
+    assert!(stream.is_empty());
+    let path = std::env::temp_dir().join(format!("two-arrays-{}.npy", std::process::id()));
+    std::fs::write(&path, &bytes).unwrap();
+    let error = npy::load(&path).unwrap_err().to_string();
+    std::fs::remove_file(&path).unwrap();
+    assert!(error.contains(&format!("holds {} bytes after its array", bytes.len() / 2)), "{error}");
+}

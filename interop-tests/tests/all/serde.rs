@@ -90,3 +90,25 @@ fn programs_are_their_text() {
     let error = serde_json::from_str::<SemanticProgram>(r#""program f() -> f64 { return y }""#).unwrap_err();
     assert!(error.to_string().contains("there is no value `y`"), "{error}");
 }
+
+/// A number that the dtype has no room for is no infinity, which has a word of its own.
+#[test]
+fn numbers_out_of_range_are_refused() {
+    let text = |dtype: &str, number: &str| {
+        let tensor = match dtype {
+            "f32" => serde_json::to_string(&Tensor::from(TypedTensor::from([1.5f32]))),
+            "c32" => {
+                serde_json::to_string(&Tensor::from(TypedTensor::from([tenferro_core::Complex::new(1.5f32, 0.0)])))
+            }
+            _ => serde_json::to_string(&Tensor::from(TypedTensor::from([1.5f64]))),
+        };
+        tensor.unwrap().replace("1.5", number)
+    };
+    for (dtype, number) in [("f32", "1e39"), ("f32", "-1e300"), ("c32", "1e39"), ("f32", "3.4028236e38")] {
+        let error = serde_json::from_str::<Tensor>(&text(dtype, number)).unwrap_err().to_string();
+        assert!(error.contains("out of the range of f32"), "{dtype} {number}: {error}");
+    }
+    for (dtype, number) in [("f32", "3.4028235e38"), ("f32", "1e-60"), ("f32", "\"inf\""), ("f64", "1e300")] {
+        serde_json::from_str::<Tensor>(&text(dtype, number)).unwrap();
+    }
+}

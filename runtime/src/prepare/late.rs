@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::execute::Command;
 use crate::snapshot::Snapshot;
 
-/// An operation whose command is chosen once its sizes are known, by the configuration of the preparation. The engine is
-/// chosen already, for results need a place.
+/// An operation whose command is chosen once its sizes are known, by the configuration of the preparation. The engine
+/// is chosen already, for results need a place.
 pub(crate) struct Late {
     pub op: Op,
     pub inputs: Vec<ValueMeta>,

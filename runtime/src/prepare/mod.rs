@@ -17,6 +17,7 @@ use smallvec::SmallVec;
 use tenferro_core::Tensor;
 use tenferro_core::ad::expand_checkpoints;
 use tenferro_core::program::SemanticProgram;
+use tenferro_core::program::passes::compile;
 
 use crate::compiled::{CompiledGraph, complete};
 use crate::engine::EngineTarget;
@@ -182,7 +183,7 @@ impl Prepared {
         &self.program
     }
 
-    /// The program whose sizes are bound: what checkpoints compute is part of it.
+    /// The program whose sizes are bound: after the passes, with what checkpoints compute.
     pub(crate) fn lowered(&self) -> &SemanticProgram {
         self.shared.expanded.as_ref().unwrap_or(&self.program)
     }
@@ -257,8 +258,10 @@ fn prepare_shared(
         };
         let lower = |key: &Key| {
             span!(DEBUG, "lower", program = program.name());
-            let expanded = expand_checkpoints(program)?;
-            lower::lower(runtime.id(), &snapshot, expanded.as_ref().unwrap_or(program), key)
+            let compiled = compile(program, &snapshot.compiler_options)?;
+            // After the passes, which would find computed already what a checkpoint computes again.
+            let expanded = expand_checkpoints(&compiled)?;
+            lower::lower(runtime.id(), &snapshot, expanded.as_ref().unwrap_or(&compiled), key)
         };
         match runtime.cache().get_or_prepare(key, lower)? {
             Entry::Redirect(wider) => requirements = wider,

@@ -74,8 +74,8 @@ fn own_convention(record: &Record, [below, above]: [f64; 2], x: &Tensor, theirs:
     .unwrap()
 }
 
-/// The gradient where the tag `convention:grad` leaves a choice: `logsumexp` over nothing but `-inf` has gradient 0 here,
-/// NaN in the records.
+/// The gradient where the tag `convention:grad` leaves a choice: `logsumexp` over nothing but `-inf` has gradient 0
+/// here, NaN in the records.
 fn masked_convention(record: &Record, x: &Tensor, theirs: &Tensor) -> Tensor {
     if record.text("op") != "logsumexp" || !record.has_tag("convention:grad") || x.dtype() != DType::F64 {
         return theirs.clone();

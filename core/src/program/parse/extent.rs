@@ -10,12 +10,14 @@ use std::collections::HashMap;
 
 use super::ParseError;
 use super::cursor::Cursor;
-use crate::shape::{SizeId, SymDim};
+use crate::shape::{Factor, SizeId, SymDim, Term};
 
 type Result<T> = std::result::Result<T, ParseError>;
 
 /// The largest number of factors of one extent.
 const FACTORS: usize = 256;
+/// The largest number of terms of a product that is multiplied out.
+const TERMS: usize = 4096;
 /// The deepest nesting of `min`, `max` and parentheses.
 const DEPTH: usize = 32;
 
@@ -43,7 +45,27 @@ impl SizeTable {
 
 /// Reads one extent.
 pub(super) fn extent(cursor: &mut Cursor<'_>, sizes: &mut SizeTable) -> Result<SymDim> {
-    Reader { cursor, sizes, factors: 0 }.extent(0)
+    let start = cursor.at;
+    let dim = Reader { cursor, sizes, factors: 0 }.extent(0)?;
+    // What is read can be printed and read again.
+    if factors(&dim) > FACTORS {
+        let message = format!("an extent has at most {FACTORS} factors, also when its products are multiplied out");
+        return Err(cursor.error(start..cursor.at, message));
+    }
+    Ok(dim)
+}
+
+/// The number of factors in the text of an extent.
+fn factors(dim: &SymDim) -> usize {
+    let factor = |factor: &Factor| match factor {
+        Factor::Size(_) => 1,
+        Factor::Quotient(a) => a.iter().map(factors).sum(),
+        Factor::Min(a) | Factor::Max(a) => 1 + a.iter().map(factors).sum::<usize>(),
+    };
+    let term = |term: &Term| {
+        usize::from(term.coefficient.saturating_abs() != 1) + term.factors.iter().map(factor).sum::<usize>()
+    };
+    usize::from(dim.constant != 0) + dim.terms.iter().map(term).sum::<usize>()
 }
 
 struct Reader<'c, 'a> {
@@ -85,7 +107,7 @@ impl Reader<'_, '_> {
             }
             if divides {
                 let divisor = self.factor(depth)?;
-                let dividend = balanced(std::mem::take(&mut factors), 1, |a, b| a * b) * coefficient as i64;
+                let dividend = self.product(std::mem::take(&mut factors), start)? * coefficient as i64;
                 coefficient = 1;
                 factors.push(dividend.div(&divisor));
             } else if self.cursor.rest().starts_with(|c: char| c.is_ascii_digit()) {
@@ -106,7 +128,16 @@ impl Reader<'_, '_> {
         }
         // In range by the check above.
         let sign = if negative { -1 } else { 1 };
-        Ok(balanced(factors, 1, |a, b| a * b) * (sign * coefficient as i64))
+        Ok(self.product(factors, start)? * (sign * coefficient as i64))
+    }
+
+    fn product(&self, factors: Vec<SymDim>, start: usize) -> Result<SymDim> {
+        let terms = |dim: &SymDim| dim.terms.len() + usize::from(dim.constant != 0);
+        if factors.iter().map(terms).fold(1, usize::saturating_mul) > TERMS {
+            let message = format!("this product has more than {TERMS} terms when it is multiplied out");
+            return Err(self.cursor.error(start..self.cursor.at, message));
+        }
+        Ok(balanced(factors, 1, |a, b| a * b))
     }
 
     fn factor(&mut self, depth: usize) -> Result<SymDim> {

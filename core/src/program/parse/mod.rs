@@ -19,6 +19,7 @@
 //! starts a comment; only the payload of an extension ends with its line. Numbers of results need not be in order.
 //! Everything an operation implies is inferred and compared with what is written.
 
+mod attributes;
 mod cursor;
 mod error;
 mod extent;
@@ -32,16 +33,17 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::str::FromStr;
 
-use super::attributes::{self, COMPARISONS, ReadAttributes};
+use super::attributes as core_attributes;
 use super::builder::infer;
+use super::finish::extent_guards;
 use super::{
     Fingerprint, Guard, Input, Node, Op, Output, Relation, SemanticProgram, Size, SizeNames, ValueId, ValueMeta,
 };
 use crate::ad::Checkpoint;
-use crate::dtype::{DType, ScalarValue};
+use crate::dtype::DType;
 use crate::extension::ExtensionRef;
-use crate::ops::{Axes, Comparison, Dims};
 use crate::shape::SymDim;
+use attributes::Attributes;
 use cursor::Cursor;
 use extent::{SizeTable, extent};
 use sizes::Unread;
@@ -175,6 +177,8 @@ impl<'a> Parser<'a> {
         };
         self.all_sizes_read()?;
         self.cursor.expect("}")?;
+        let extents: Vec<Guard> = extent_guards(&self.values, &self.size_table).collect();
+        extents.into_iter().for_each(|guard| self.state(guard, false));
         let mut program = SemanticProgram {
             name: name.into(),
             sizes: std::mem::take(&mut self.size_table).into(),
@@ -367,7 +371,7 @@ impl<'a> Parser<'a> {
         self.cursor.expect(":")?;
         let types = self.types()?;
         let end = std::mem::replace(&mut self.cursor.at, attributes);
-        let op = attributes::read(name, &mut Attributes { parser: self, result: &types[0].0 })?;
+        let op = core_attributes::read(name, &mut Attributes { parser: self, result: &types[0].0 })?;
         let Some(op) = op else {
             return Err(self.cursor.error(span.clone(), unknown_operation(name)));
         };
@@ -520,84 +524,11 @@ enum ValueName {
     Input(String),
 }
 
-/// Reads the attributes of one node.
-struct Attributes<'p, 'a> {
-    parser: &'p mut Parser<'a>,
-    result: &'p ValueMeta,
-}
-
-impl Attributes<'_, '_> {
-    fn key(&mut self, key: &str) -> Result<()> {
-        if key.is_empty() {
-            return Ok(());
-        }
-        self.parser.cursor.keyword(key)?;
-        self.parser.cursor.expect("=")
-    }
-}
-
-impl ReadAttributes for Attributes<'_, '_> {
-    type Error = ParseError;
-
-    fn scalar(&mut self, key: &str) -> Result<ScalarValue> {
-        self.key(key)?;
-        self.parser.cursor.scalar(self.result.dtype)
-    }
-
-    fn dim(&mut self, _: &str) -> Result<SymDim> {
-        extent(&mut self.parser.cursor, &mut self.parser.sizes)
-    }
-
-    fn dims(&mut self, key: &str) -> Result<Dims> {
-        self.key(key)?;
-        self.parser.cursor.expect("[")?;
-        let dims = self.parser.list("]", RANK, |p| extent(&mut p.cursor, &mut p.sizes))?;
-        Ok(dims.into())
-    }
-
-    fn list(&mut self, key: &str) -> Result<Axes> {
-        self.key(key)?;
-        self.parser.cursor.expect("[")?;
-        Ok(self.parser.list("]", RANK, |p| p.cursor.number())?.into())
-    }
-
-    fn number(&mut self, key: &str) -> Result<u32> {
-        self.key(key)?;
-        self.parser.cursor.number()
-    }
-
-    fn integer(&mut self, key: &str) -> Result<i64> {
-        self.key(key)?;
-        self.parser.cursor.integer()
-    }
-
-    fn comparison(&mut self, key: &str) -> Result<Comparison> {
-        self.key(key)?;
-        let cursor = &mut self.parser.cursor;
-        cursor.skip();
-        let start = cursor.at;
-        let name = cursor.op_name();
-        let found = COMPARISONS.into_iter().find(|c| c.name() == name);
-        found.ok_or_else(|| {
-            cursor.at = start;
-            cursor.expected("`eq`, `ne`, `lt`, `le`, `gt` or `ge`")
-        })
-    }
-
-    fn result_shape(&mut self, _: &str) -> Result<Dims> {
-        Ok(self.result.shape.clone())
-    }
-
-    fn result_dtype(&mut self, _: &str) -> Result<DType> {
-        Ok(self.result.dtype)
-    }
-}
-
 /// `there is no operation `multiply``, with one that is spelled like it.
 fn unknown_operation(name: &str) -> String {
     let close =
         |candidate: &&&str| candidate.len() > 2 && (candidate.starts_with(name) || name.starts_with(**candidate));
-    match attributes::NAMES.iter().filter(close).max_by_key(|c| c.len().min(name.len())) {
+    match core_attributes::NAMES.iter().filter(close).max_by_key(|c| c.len().min(name.len())) {
         Some(candidate) if !name.is_empty() => format!("there is no operation `{name}`; there is `{candidate}`"),
         _ => format!("there is no operation `{name}`"),
     }

@@ -8,8 +8,8 @@ pub trait PayloadParser {
     /// The family, `<namespace>.<name>.v<version>`.
     fn family_id(&self) -> &str;
 
-    /// Reads the payload at the start of `text`, which goes to the end of the line: operands follow. Returns the payload
-    /// and how many bytes it takes.
+    /// Reads the payload at the start of `text`, which goes to the end of the line: operands follow. Returns the
+    /// payload and how many bytes it takes.
     ///
     /// # Errors
     /// A text that is no payload, with the place. It must not panic on any text.

@@ -6,7 +6,7 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use super::rewrite::{Site, rewrite, splat};
+use super::rewrite::{Site, rewrite};
 use crate::dtype::{DType, ScalarValue};
 use crate::error::Result;
 use crate::ops::{Comparison, CoreOp, OpClass};
@@ -22,11 +22,11 @@ pub fn run(program: &SemanticProgram) -> Result<SemanticProgram> {
 
 fn folded(b: &mut ProgramBuilder, site: Site<'_>) -> Result<Option<ValueId>> {
     if let (CoreOp::Select, Some(ScalarValue::Bool(condition))) =
-        (site.op, site.inputs.first().and_then(|&c| splat(b, c)))
+        (site.op, site.inputs.first().and_then(|&c| b.splat(c)))
     {
         return Ok(Some(site.inputs[if condition { 1 } else { 2 }]));
     }
-    let Some(operands) = site.inputs.iter().map(|&v| splat(b, v)).collect::<Option<Vec<_>>>() else {
+    let Some(operands) = site.inputs.iter().map(|&v| b.splat(v)).collect::<Option<Vec<_>>>() else {
         return Ok(None);
     };
     let value = match (site.op.class(), &*operands) {

@@ -1,9 +1,9 @@
-//! Makes one operation of two where a family says how ([`ExtensionOp::absorb`]), so that nested einsums become one of all
-//! their operands, whose order of contraction the planner chooses as a whole.
+//! Makes one operation of two where a family says how ([`ExtensionOp::absorb`]), so that nested einsums become one of
+//! all their operands, whose order of contraction the planner chooses as a whole.
 //!
-//! Only a result that is used once is absorbed: one that is used again would be computed again. For the same reason this
-//! pass belongs after a derivative is made, not before: the reverse of two nested operations shares what the inner one
-//! computed, that of one flat operation does not.
+//! Only a result that is used once is absorbed: one that is used again would be computed again. For the same reason
+//! this pass belongs after a derivative is made, not before: the reverse of two nested operations shares what the inner
+//! one computed, that of one flat operation does not.
 //!
 //! Values change by rounding, and where infinities or NaN take part: `(a + b) c` is not `a c + b c` then. Integers stay
 //! as they are.
@@ -25,7 +25,8 @@ pub fn run(program: &SemanticProgram) -> Result<SemanticProgram> {
     let program = &dead_code::run(program)?;
     let mut uses = vec![0usize; program.values().len()];
     let used = program.nodes().iter().flat_map(|node| node.inputs.iter());
-    used.copied().chain(program.outputs().iter().map(|o| o.value)).for_each(|v| uses[v.index()] += 1);
+    let read_off = program.value_sizes().map(|size| size.value);
+    used.copied().chain(program.outputs().iter().map(|o| o.value)).chain(read_off).for_each(|v| uses[v.index()] += 1);
 
     rewrite_nodes(program, |b, node, inputs| {
         let Op::Extension(op) = &node.op else { return Ok(None) };

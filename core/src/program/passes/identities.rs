@@ -3,7 +3,7 @@
 //! Only what is exact: `x + 0.0` turns -0 into 0 and stays, `x + -0.0` and `x - 0.0` are x; products of complex numbers
 //! by 1 stay, for their parts are multiplied by 0 too.
 
-use super::rewrite::{Site, rewrite, splat};
+use super::rewrite::{Site, rewrite};
 use crate::dtype::ScalarValue;
 use crate::error::Result;
 use crate::ops::CoreOp;
@@ -21,9 +21,9 @@ pub fn run(program: &SemanticProgram) -> Result<SemanticProgram> {
 fn simplified(b: &mut ProgramBuilder, site: Site<'_>) -> Result<Option<ValueId>> {
     let inputs = site.inputs;
     Ok(match site.op {
-        CoreOp::Mul if is(b, inputs[1], one) => Some(inputs[0]),
-        CoreOp::Mul if is(b, inputs[0], one) => Some(inputs[1]),
-        CoreOp::Div if is(b, inputs[1], one) => Some(inputs[0]),
+        CoreOp::Mul if b.is_real_one(inputs[1]) => Some(inputs[0]),
+        CoreOp::Mul if b.is_real_one(inputs[0]) => Some(inputs[1]),
+        CoreOp::Div if b.is_real_one(inputs[1]) => Some(inputs[0]),
         CoreOp::Add if is(b, inputs[1], negative_zero) => Some(inputs[0]),
         CoreOp::Add if is(b, inputs[0], negative_zero) => Some(inputs[1]),
         CoreOp::Sub if is(b, inputs[1], |v| v == ScalarValue::zero(v.dtype())) => Some(inputs[0]),
@@ -72,8 +72,8 @@ fn inner(b: &ProgramBuilder, site: &Site<'_>, wanted: impl Fn(&CoreOp) -> bool) 
     }
 }
 
-/// Whether every axis of `x` that `between` has as 1 is 1 in `x` too, so that it may be stretched at once: an extent that
-/// is only found to be 1 when inputs arrive may not.
+/// Whether every axis of `x` that `between` has as 1 is 1 in `x` too, so that it may be stretched at once: an extent
+/// that is only found to be 1 when inputs arrive may not.
 fn stretches(b: &ProgramBuilder, x: ValueId, axes: &[u32], between: &[SymDim]) -> bool {
     let one = |dim: &SymDim| dim.as_const() == Some(1);
     b.meta(x).shape.iter().zip(axes).all(|(dim, &axis)| one(dim) || !one(&between[axis as usize]))
@@ -81,11 +81,7 @@ fn stretches(b: &ProgramBuilder, x: ValueId, axes: &[u32], between: &[SymDim]) -
 
 /// Whether every entry of a value is a known scalar that satisfies `wanted`.
 fn is(b: &ProgramBuilder, value: ValueId, wanted: fn(ScalarValue) -> bool) -> bool {
-    splat(b, value).is_some_and(wanted)
-}
-
-fn one(value: ScalarValue) -> bool {
-    !value.dtype().is_complex() && value == ScalarValue::one(value.dtype())
+    b.splat(value).is_some_and(wanted)
 }
 
 /// What added to any x gives x: -0, in integers 0.

@@ -1,7 +1,7 @@
 //! Passes: programs to programs that compute the same.
 //!
-//! Every pass keeps name, inputs, sizes, guards, and the names, dtypes and shapes of the outputs; a size that is read off
-//! a value stays as long as a shape, an attribute or a guard mentions it. Values stay the same to
+//! Every pass keeps name, inputs, sizes, guards, and the names, dtypes and shapes of the outputs; a size that is read
+//! off a value stays as long as a shape, an attribute or a guard mentions it. Values stay the same to
 //! the bit on an engine whose arithmetic is that of the dtypes (payloads of NaN excepted), derivatives up to rounding:
 //! the order in which shared contributions are added may change. [`flattening`] alone changes the rounding of values
 //! too, so it is not among the default passes. All are written on

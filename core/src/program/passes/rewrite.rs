@@ -1,6 +1,5 @@
 //! What the passes share: copying a program node by node.
 
-use crate::dtype::ScalarValue;
 use crate::error::Result;
 use crate::ops::CoreOp;
 use crate::program::{Node, Op, ProgramBuilder, SemanticProgram, ValueId, ValueMeta};
@@ -66,14 +65,4 @@ pub(super) fn rewrite_nodes(
         rewritten.fingerprint = rewritten.compute_fingerprint();
     }
     Ok(rewritten)
-}
-
-/// The scalar that every entry of a value is, if that is known.
-pub(super) fn splat(b: &ProgramBuilder, value: ValueId) -> Option<ScalarValue> {
-    let node = b.maker(value)?;
-    match node.op {
-        Op::Core(CoreOp::Constant(value)) => Some(value),
-        Op::Core(CoreOp::BroadcastInDim { .. }) => splat(b, node.inputs[0]),
-        _ => None,
-    }
 }

@@ -33,6 +33,7 @@ impl<'a, T: Scalar> TypedView<'a, T, 2> {
                     op: "as_faer".into(),
                     shape: layout.shape().into(),
                     strides: layout.strides().into(),
+                    advice: "copy it with `to_tensor`",
                 });
             }
         };
@@ -53,6 +54,7 @@ impl<'a, T: Scalar> TypedView<'a, T, 1> {
                 op: "from_faer".into(),
                 shape: vec![column.nrows()],
                 strides: vec![column.row_stride()],
+                advice: "copy it with `TypedTensor::from_faer`",
             }),
         }
     }

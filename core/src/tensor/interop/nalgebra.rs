@@ -130,6 +130,7 @@ fn lend<'a, T>(buffer: &'a [T], layout: &Layout) -> Result<(&'a [T], Vec<usize>)
             op: "as_nalgebra".into(),
             shape: layout.shape().into(),
             strides: layout.strides().into(),
+            advice: "copy it with `to_nalgebra`",
         }),
     }
 }

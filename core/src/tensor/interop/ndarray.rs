@@ -19,7 +19,10 @@ impl<'a> TensorView<'a> {
         let (shape, strides) = (array.shape().to_vec(), array.strides().to_vec());
         match dense(array) {
             Some(elements) => TensorView::from_slice_with_layout(layout_of(&shape, &strides)?, elements),
-            None => Err(Error::NotContiguous { op: "from_ndarray".into(), shape, strides }),
+            None => {
+                let advice = "copy it with `Tensor::from_ndarray`";
+                Err(Error::NotContiguous { op: "from_ndarray".into(), shape, strides, advice })
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! Tensors and dtypes in any format of `serde`.
 //!
-//! A tensor is a struct of `dtype`, `shape` and `values`, in this order; the values are in column-major order. A complex
-//! number is a pair. JSON and other texts have no word for infinities and NaN: there they are the strings `inf`, `-inf`
-//! and `nan`.
+//! A tensor is a struct of `dtype`, `shape` and `values`, in this order; the values are in column-major order. A
+//! complex number is a pair. JSON and other texts have no word for infinities and NaN: there they are the strings
+//! `inf`, `-inf` and `nan`.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -261,7 +261,13 @@ macro_rules! float_values {
 
         impl<'de> Deserialize<'de> for Word<$T> {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any(WordVisitor).map(|x| Word(x as $T))
+                let x = deserializer.deserialize_any(WordVisitor)?;
+                let word = x as $T;
+                if x.is_finite() && !word.is_finite() {
+                    let message = format!("{x:e} is out of the range of {}", stringify!($T));
+                    return Err(<D::Error as ::serde::de::Error>::custom(message));
+                }
+                Ok(Word(word))
             }
         }
     )* };

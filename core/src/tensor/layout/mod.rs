@@ -4,7 +4,7 @@ mod offsets;
 mod views;
 
 pub use offsets::Offsets;
-pub(super) use views::{check_axes, check_rank};
+pub(super) use views::check_rank;
 
 use std::ops::Range;
 use std::sync::LazyLock;

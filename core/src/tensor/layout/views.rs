@@ -3,7 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::{Layout, Shape, Strides, check_size};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_axes};
 
 impl Layout {
     /// Reorders the axes: axis `i` of the result is axis `axes[i]` of `self`.
@@ -311,26 +311,4 @@ pub(in crate::tensor) fn check_rank(
         return Ok(());
     }
     Err(Error::Rank { op: op.into(), argument: argument.into(), expected, actual })
-}
-
-/// Refuses axes that do not exist or are named twice.
-pub(in crate::tensor) fn check_axes(
-    op: &'static str,
-    argument: &'static str,
-    axes: &[usize],
-    rank: usize,
-) -> Result<()> {
-    for (i, &axis) in axes.iter().enumerate() {
-        if axis >= rank {
-            return Err(Error::Axis { op: op.into(), argument: argument.into(), axis, rank });
-        }
-        if axes[..i].contains(&axis) {
-            return Err(Error::Argument {
-                op: op.into(),
-                argument: argument.into(),
-                message: format!("{axes:?} names axis {axis} twice"),
-            });
-        }
-    }
-    Ok(())
 }

@@ -27,7 +27,8 @@ struct Factor<'a> {
 }
 
 impl Checker<'_> {
-    /// A product, or a single factor, with no labels but those of `keep`; those of `summed` are summed here in any case.
+    /// A product, or a single factor, with no labels but those of `keep`; those of `summed` are summed here in any
+    /// case.
     pub(super) fn product(
         &mut self,
         node: &Node,

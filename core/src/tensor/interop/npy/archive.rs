@@ -7,7 +7,7 @@ use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::{Order, failed, read_array, write_array};
+use super::{Order, failed, read_whole, write_array};
 use crate::error::{Error, Result};
 use crate::tensor::{Tensor, TensorRead};
 
@@ -75,13 +75,7 @@ fn read_arrays(op: &'static str, place: &str, source: impl Read + Seek) -> Resul
             return Err(Error::argument(op, place.to_owned(), format!("holds `{file}`, which is no .npy file")));
         };
         let place = array_place(place, name);
-        let tensor = read_array(op, &place, &mut entry)?;
-        // The sum of an entry is checked at its end, so the end has to be read.
-        let rest = std::io::copy(&mut entry, &mut std::io::sink()).map_err(|error| failed(op, &place, error))?;
-        if rest > 0 {
-            return Err(Error::argument(op, place, format!("holds {rest} bytes after its array")));
-        }
-        arrays.push((name.to_owned(), tensor));
+        arrays.push((name.to_owned(), read_whole(op, &place, &mut entry)?));
     }
     Ok(arrays)
 }

@@ -55,10 +55,10 @@ pub fn load(path: impl AsRef<Path>) -> Result<Tensor> {
     let path = path.as_ref();
     let place = path.display().to_string();
     let file = File::open(path).map_err(|error| failed(op, &place, error))?;
-    read_array(op, &place, &mut BufReader::new(file))
+    read_whole(op, &place, &mut BufReader::new(file))
 }
 
-/// Reads an array as a `.npy` file holds it.
+/// Reads an array as a `.npy` file holds it, and nothing beyond: of several in one stream, the next.
 ///
 /// # Errors
 /// As [`load`].
@@ -86,6 +86,16 @@ pub fn save<'a>(path: impl AsRef<Path>, tensor: impl Into<TensorRead<'a>>, order
 /// The destination cannot be written.
 pub fn write<'a>(destination: &mut impl Write, tensor: impl Into<TensorRead<'a>>, order: Order) -> Result<()> {
     write_array("npy::write", "destination", destination, &tensor.into(), order)
+}
+
+/// Reads an array with nothing after it.
+fn read_whole(op: &'static str, place: &str, source: &mut impl Read) -> Result<Tensor> {
+    let tensor = read_array(op, place, source)?;
+    // Of an archive, the sum of an entry is checked at its end, so the end has to be read.
+    match std::io::copy(source, &mut std::io::sink()).map_err(|error| failed(op, place, error))? {
+        0 => Ok(tensor),
+        rest => Err(Error::argument(op, place.to_owned(), format!("holds {rest} bytes after its array"))),
+    }
 }
 
 fn read_array(op: &'static str, place: &str, source: &mut impl Read) -> Result<Tensor> {
