@@ -42,7 +42,7 @@ pub(crate) type Pair = (usize, usize);
 /// How the order of contraction is found; part of the payload, free of extents.
 ///
 /// What is found depends on the equation, the extents, the [`Goal`] and this, never on the clock or on how many threads
-/// look for it.
+/// look for it; it may depend on the platform and the compiler, whose floating-point functions differ in the last bit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EinsumOptimize {
@@ -101,8 +101,12 @@ impl EinsumOptimize {
         EinsumOptimize::TreeSA { nbetas: 300, ntrials: 10, niters: 50, seed }
     }
 
-    /// Checks the plan against the number of operands.
-    pub(crate) fn check(&self, operands: usize) -> Result<()> {
+    /// Checks the plan against the number of operands; the labels that it slices are checked by
+    /// [`EinsumOp::with_plan`](crate::EinsumOp::with_plan).
+    ///
+    /// # Errors
+    /// An order over another number of operands or with a tensor twice, a method that takes fewer, no trials.
+    pub fn check(&self, operands: usize) -> Result<()> {
         let checked = match self {
             EinsumOptimize::Path(positions) => path::check(positions, operands).map_err(|e| ("path", e)),
             EinsumOptimize::Nested(nested) => nested.pairs(operands).map(drop).map_err(|e| ("nested", e)),
@@ -181,7 +185,8 @@ impl EinsumOptimize {
 }
 
 impl fmt::Display for EinsumOptimize {
-    /// As the language writes it: `optimize = greedy`, `path = [(0, 1)]`.
+    /// As a payload has it and [`str::parse`] reads it: `optimize = greedy`, `path = [(0, 1)]`. The language writes the
+    /// same, trees excepted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EinsumOptimize::Auto => f.write_str("optimize = auto"),
