@@ -37,6 +37,8 @@ pub struct CpuEngine {
     pub(crate) lane: Lane,
     /// One for each part of an einsum that is done at once with others.
     pub(crate) lanes: Vec<Lane>,
+    /// Bytes of free buffers that all lanes keep together.
+    pool_limit: usize,
     caches: ExtensionCacheStore,
 }
 
@@ -64,7 +66,8 @@ impl CpuEngine {
     }
 
     fn on(workers: Workers) -> Self {
-        Self { workers, lane: Lane::new(POOL_LIMIT), lanes: Vec::new(), caches: ExtensionCacheStore::new() }
+        let (lane, lanes, caches) = (Lane::new(POOL_LIMIT), Vec::new(), ExtensionCacheStore::new());
+        Self { workers, lane, lanes, pool_limit: POOL_LIMIT, caches }
     }
 
     /// The number of threads.
@@ -74,16 +77,36 @@ impl CpuEngine {
 
     /// Keeps at most so many bytes of free buffers from now on; 1 GiB at first.
     pub fn set_pool_limit(&mut self, bytes: usize) {
-        self.lane.pool.set_limit(bytes);
+        self.pool_limit = bytes;
         self.lanes.clear();
+        self.lane.pool.set_limit(bytes);
     }
 
-    /// Gives free buffers back, the largest first, until at most so many bytes are left; the limit stays.
+    /// Makes so many lanes at least. They share half of what the engine keeps.
+    pub(crate) fn grow_lanes(&mut self, count: usize) {
+        if self.lanes.len() < count {
+            self.lanes.resize_with(count, || Lane::new(0));
+            let half = self.pool_limit / 2;
+            self.lane.pool.set_limit(half);
+            self.lanes.iter_mut().for_each(|lane| lane.pool.set_limit(half / count));
+        }
+    }
+
+    /// Bytes that the results of the steps of one einsum may take at once, where there is a choice.
+    pub(crate) fn budget(&self) -> usize {
+        self.pool_limit
+    }
+
+    /// Gives free buffers back, the largest of a thread's first, until at most so many bytes are left; the limit stays.
     ///
     /// Blocks of a megabyte or more go to the [reserve](tenferro_core::tensor::set_reserve_limit) that all tensors
     /// share.
     pub fn trim_pool(&mut self, bytes: usize) {
-        self.lane.pool.trim(bytes);
+        let mut left = bytes;
+        for lane in [&mut self.lane].into_iter().chain(&mut self.lanes) {
+            lane.pool.trim(left);
+            left -= lane.pool.bytes();
+        }
     }
 
     /// Bytes of free buffers.

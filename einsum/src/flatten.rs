@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use crate::op::EinsumOp;
 use crate::planning::EinsumOptimize;
-use crate::subscripts::Subscripts;
 
 /// The einsum of the operands of `outer` with those of `inner` in the place of its operand `at`, where that is the
 /// result of `inner`; `None` where an order that was asked for would be lost.
@@ -18,7 +17,6 @@ use crate::subscripts::Subscripts;
 ///   Marks of the other axes stay.
 pub(crate) fn absorb(outer: &EinsumOp, at: usize, inner: &EinsumOp) -> Option<EinsumOp> {
     let replaced = outer.inputs.get(at).filter(|labels| labels.len() == inner.output.len())?;
-    let plan = plan(outer, inner)?;
     // Inner labels are numbered after the outer ones, until they meet.
     let first_inner = outer.label_count() as u32;
     let mut met = Met::default();
@@ -42,16 +40,31 @@ pub(crate) fn absorb(outer: &EinsumOp, at: usize, inner: &EinsumOp) -> Option<Ei
         }
     }
     let output: Vec<u32> = outer.output.iter().map(|&label| met.label(label)).collect();
-    EinsumOp::new(Subscripts { inputs, output }, &stretch, plan).ok()
+    let (planned, first) = planned(outer, inner, first_inner)?;
+    let plan = match &planned.plan {
+        EinsumOptimize::Tree { pairs, slices } => EinsumOptimize::Tree {
+            pairs: pairs.clone(),
+            slices: slices.iter().map(|&label| met.label(first + label)).collect(),
+        },
+        plan => plan.clone(),
+    };
+    let whole = EinsumOp { goal: planned.goal, ..EinsumOp::canonical(inputs, output, stretch, plan) };
+    whole.check().ok().map(|()| whole)
 }
 
-/// The plan of the whole. An order that is fixed stays only where the other einsum has a single operand, so that there
-/// is nothing else to order; free orders must be found by one method.
-fn plan(outer: &EinsumOp, inner: &EinsumOp) -> Option<EinsumOptimize> {
+/// Which of the two says how the whole is planned, and where its labels are numbered from. An order that is fixed stays
+/// only where the other einsum has a single operand, so that there is nothing else to order; free orders must be found
+/// by one method for one goal.
+fn planned<'a>(outer: &'a EinsumOp, inner: &'a EinsumOp, first_inner: u32) -> Option<(&'a EinsumOp, u32)> {
     match (outer.inputs.len(), inner.inputs.len()) {
-        (_, 1) => Some(outer.plan.clone()),
-        (1, _) => Some(inner.plan.clone()),
-        (count, _) => (outer.plan == inner.plan && outer.plan.fixed(count).is_none()).then(|| outer.plan.clone()),
+        // A single operand may be sliced all the same.
+        (_, 1) if inner.plan.slices().is_empty() => Some((outer, 0)),
+        (1, _) if outer.plan.slices().is_empty() => Some((inner, first_inner)),
+        (1, _) | (_, 1) => None,
+        (count, _) => {
+            let is_one = outer.plan == inner.plan && outer.goal == inner.goal && outer.plan.fixed(count).is_none();
+            is_one.then_some((outer, 0))
+        }
     }
 }
 
@@ -78,6 +91,7 @@ impl Met {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::objective::{Goal, Objective};
 
     fn op(notation: &str, plan: EinsumOptimize) -> EinsumOp {
         let text = format!("\"{notation}\"");
@@ -116,6 +130,23 @@ mod tests {
     }
 
     #[test]
+    fn a_goal_that_was_asked_for_stays() {
+        let auto = EinsumOptimize::Auto;
+        let [flops, limited] =
+            [Goal { objective: Objective::Flops, ..Goal::DEFAULT }, Goal { memory_limit: Some(7), ..Goal::DEFAULT }];
+        let with = |notation: &str, goal: Goal| op(notation, auto.clone()).with_goal(goal).unwrap();
+        let fused = |outer: EinsumOp, inner: EinsumOp| absorb(&outer, 0, &inner).map(|op| op.goal);
+        let (pair, single) = ("ij,jk->ik", "ij->ji");
+        for goal in [Goal::DEFAULT, flops, limited] {
+            assert_eq!(fused(with(pair, goal), with(pair, goal)), Some(goal));
+            assert_eq!(fused(with(pair, goal), with(single, Goal::DEFAULT)), Some(goal));
+            assert_eq!(fused(with(single, Goal::DEFAULT), with(pair, goal)), Some(goal));
+        }
+        assert_eq!(fused(with(pair, flops), with(pair, limited)), None);
+        assert_eq!(fused(with(pair, Goal::DEFAULT), with(pair, limited)), None);
+    }
+
+    #[test]
     fn an_order_that_was_asked_for_stays() {
         let path = |pairs: &[(u32, u32)]| EinsumOptimize::Path(pairs.to_vec().into());
         let (auto, greedy) = (EinsumOptimize::Auto, EinsumOptimize::Greedy);
@@ -132,6 +163,18 @@ mod tests {
         }
         assert_eq!(fused(three.clone(), single(&greedy)), Some(three.plan.clone()));
         assert_eq!(fused(single(&greedy), three.clone()), Some(three.plan.clone()));
+        // and so do the labels that are sliced, under their new numbers
+        let tree = |slices: &[u32]| EinsumOptimize::Tree { pairs: vec![(0, 1)].into(), slices: slices.to_vec().into() };
+        let sliced = |notation, slices| op(notation, tree(slices));
+        assert_eq!(fused(sliced("ij,jk->ik", &[2]), single(&greedy)), Some(tree(&[2])));
+        assert_eq!(fused(sliced("ij,kl->ikjl", &[0, 3]), op("abc->ba", greedy.clone())), Some(tree(&[1, 4])));
+        assert_eq!(fused(op("ij->ji", greedy.clone()), sliced("ab,bc->ca", &[0, 1])), Some(tree(&[0, 1])));
+        assert_eq!(fused(op("ii->i", greedy.clone()), sliced("ab,bc->ca", &[0, 2])), Some(tree(&[0])));
+        // A single operand is sliced too.
+        let own = |slices: &[u32]| EinsumOptimize::Tree { pairs: vec![].into(), slices: slices.to_vec().into() };
+        assert_eq!(fused(op("ab->ba", own(&[0])), single(&greedy)), Some(own(&[1])));
+        assert_eq!(fused(op("ab->ba", own(&[0])), op("ab->ba", own(&[0]))), None);
+        assert_eq!(fused(pair(&greedy), op("ab->ba", own(&[0]))), None);
         // A method with a limit refuses what is beyond it.
         let many = |n: usize| op(&format!("{}->", vec!["i"; n].join(",")), EinsumOptimize::Optimal);
         assert_eq!(fused(many(crate::OPTIMAL_LIMIT), op("i,i->i", EinsumOptimize::Optimal)), None);

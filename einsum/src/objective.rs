@@ -16,7 +16,8 @@ pub enum Objective {
     Flops,
     /// The number of elements of the largest result; among equals, the flops.
     Size,
-    /// `flops` times the logarithm of the flops plus `size` times that of the largest result.
+    /// `flops` times the logarithm of the flops plus `size` times that of the largest result. That is no sum over the
+    /// steps: every method, `Optimal` too, looks for it by a sum that is small where it is.
     Weighted {
         /// The weight of the flops.
         flops: u32,
@@ -38,7 +39,8 @@ pub struct Goal {
     /// What is made small.
     pub objective: Objective,
     /// The most elements of a result other than the last one. Labels are sliced until all fit, see
-    /// [`ContractionTree::slices`](crate::ContractionTree::slices).
+    /// [`ContractionTree::slices`](crate::ContractionTree::slices). The limit is for each result: an executor holds
+    /// those that are yet to be read, for each slice that it computes at a time, of which there may be some per thread.
     pub memory_limit: Option<u64>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
@@ -40,7 +40,8 @@ pub struct EinsumOp {
 }
 
 impl EinsumOp {
-    /// Checks integer labels, marks of axes (operand, axis) that stretch, and a plan.
+    /// Checks integer labels, marks of axes (operand, axis) that stretch, and a plan. Labels that the plan slices are
+    /// numbered as those of the result, from 0 by first occurrence, see [`label`](Self::label).
     ///
     /// # Errors
     /// No operand, an output label that no operand has, a mark on an axis that does not exist, or a plan that does not
@@ -59,7 +60,8 @@ impl EinsumOp {
         if inputs.is_empty() {
             return refuse("operands", "is empty, an einsum has at least one operand".to_owned());
         }
-        if let Some(label) = output.iter().find(|label| !inputs.iter().any(|labels| labels.contains(label))) {
+        let known: HashSet<u32> = inputs.iter().flatten().copied().collect();
+        if let Some(label) = output.iter().find(|label| !known.contains(label)) {
             return refuse("output", format!("has label {label}, which is on no operand"));
         }
         let exists = |&(operand, axis): &(u32, u32)| {
@@ -68,9 +70,9 @@ impl EinsumOp {
         if let Some((operand, axis)) = stretch.iter().find(|mark| !exists(mark)) {
             return refuse("stretch", format!("marks axis {axis} of operand {operand}, which does not exist"));
         }
-        plan.check(inputs.len())?;
-        check_slices(&plan, |label| inputs.iter().any(|labels| labels.contains(&label)))?;
-        Ok(Self::canonical(inputs, output, stretch.to_vec(), plan))
+        let op = Self::canonical(inputs, output, stretch.to_vec(), EinsumOptimize::Auto);
+        op.check()?;
+        op.with_plan(plan)
     }
 
     /// The einsum for operands of these shapes: any axis of extent 1 stretches to the extent its label has elsewhere.
@@ -120,12 +122,33 @@ impl EinsumOp {
     /// The same einsum with another plan, in place of the order of any parentheses.
     ///
     /// # Errors
-    /// A plan that does not fit the number of operands.
-    pub fn with_plan(mut self, plan: EinsumOptimize) -> Result<Self> {
+    /// A plan that does not fit the number of operands, or that slices a label that is on none of them.
+    ///
+    /// ```
+    /// use tenferro_einsum::{EinsumOp, EinsumOptimize, Subscripts};
+    /// let labels = Subscripts::new([vec![7, 5], vec![5, 9]], [7, 9]);
+    /// let op = EinsumOp::new(labels, &[], EinsumOptimize::Auto)?;
+    /// // Slices of the label 5, which is on axis 1 of operand 0.
+    /// let slices = op.label(0, 1).into_iter().collect();
+    /// let op = op.with_plan(EinsumOptimize::Tree { pairs: vec![(0, 1)].into(), slices })?;
+    /// assert_eq!(op.to_string(), "\"ij,jk->ik\", tree = [(0, 1)], slices = [1]");
+    /// # Ok::<(), tenferro_core::Error>(())
+    /// ```
+    pub fn with_plan(mut self, mut plan: EinsumOptimize) -> Result<Self> {
         plan.check(self.inputs.len())?;
-        check_slices(&plan, |label| self.inputs.iter().any(|labels| labels.contains(&label)))?;
+        check_slices(&plan, self.label_count())?;
+        if let EinsumOptimize::Tree { slices, .. } = &mut plan
+            && !slices.is_sorted()
+        {
+            slices.to_mut().sort_unstable();
+        }
         self.plan = plan;
         Ok(self)
+    }
+
+    /// The number of the label on an axis of an operand, if there is such an axis.
+    pub fn label(&self, operand: usize, axis: usize) -> Option<u32> {
+        self.inputs.get(operand)?.get(axis).copied()
     }
 
     /// The same einsum with another goal for its plan.
@@ -137,7 +160,8 @@ impl EinsumOp {
         Ok(Self { goal, ..self })
     }
 
-    /// Numbers the labels, those of a sliced plan too, and drops marks of axes whose label is stretched everywhere: its extent is 1.
+    /// Numbers the labels, those that the plan slices along with those of the operands, and drops marks of axes whose
+    /// label is stretched everywhere: its extent is 1.
     pub(crate) fn canonical(
         inputs: Vec<Vec<u32>>,
         output: Vec<u32>,
@@ -169,14 +193,24 @@ impl EinsumOp {
 
         stretch.sort_unstable();
         stretch.dedup();
-        let mut whole = vec![false; numbers.len()];
-        for (operand, labels) in inputs.iter().enumerate() {
+        let stretch = Cow::Owned(stretch);
+        let mut op = Self { inputs: inputs.into(), output: output.into(), stretch, plan, goal: Goal::DEFAULT };
+        let carried = op.carried();
+        let inputs = &op.inputs;
+        let is_carried = |&(operand, axis): &(u32, u32)| carried[inputs[operand as usize][axis as usize] as usize];
+        op.stretch.to_mut().retain(is_carried);
+        op
+    }
+
+    /// Per label, whether some axis has it that does not stretch.
+    fn carried(&self) -> Vec<bool> {
+        let mut carried = vec![false; self.label_count()];
+        for (operand, labels) in self.inputs.iter().enumerate() {
             for (axis, &label) in labels.iter().enumerate() {
-                whole[label as usize] |= stretch.binary_search(&(operand as u32, axis as u32)).is_err();
+                carried[label as usize] |= !self.stretches(operand, axis);
             }
         }
-        stretch.retain(|&(operand, axis)| whole[inputs[operand as usize][axis as usize] as usize]);
-        Self { inputs: inputs.into(), output: output.into(), stretch: stretch.into(), plan, goal: Goal::DEFAULT }
+        carried
     }
 
     /// Whether this axis of extent 1 stretches to its label's extent.
@@ -242,7 +276,7 @@ impl EinsumOp {
     }
 
     /// Checks what [`EinsumOp::new`] makes true and a hand-written table may not.
-    fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let labels = self.inputs.iter().flat_map(|labels| labels.iter());
         let mut seen = vec![false; self.inputs.iter().map(|labels| labels.len()).sum()];
         labels.for_each(|&label| seen.get_mut(label as usize).into_iter().for_each(|seen| *seen = true));
@@ -261,8 +295,11 @@ impl EinsumOp {
         if !self.stretch.is_sorted() || !self.stretch.iter().all(on_axis) {
             return refuse("stretch", "is not a sorted list of axes that exist");
         }
+        if self.carried().contains(&false) {
+            return refuse("stretch", "marks every axis of a label, so that nothing gives its extent");
+        }
         self.plan.check(self.inputs.len())?;
-        check_slices(&self.plan, |label| (label as usize) < count)?;
+        check_slices(&self.plan, count)?;
         self.goal.check()
     }
 
@@ -281,6 +318,14 @@ impl EinsumOp {
                 },
                 actual,
             }),
+        }
+    }
+
+    /// The einsum as it prints, or the number of its operands where these are many: for what is said of every axis.
+    fn brief(&self) -> String {
+        match self.inputs.len() {
+            0..100 => self.to_string(),
+            count => format!("an einsum of {count} operands"),
         }
     }
 
@@ -309,14 +354,14 @@ impl EinsumOp {
 }
 
 /// The sliced labels of a plan must be labels of the equation.
-fn check_slices(plan: &EinsumOptimize, exists: impl Fn(u32) -> bool) -> Result<()> {
-    let EinsumOptimize::Tree { slices, .. } = plan else { return Ok(()) };
-    match slices.iter().enumerate().find(|&(place, &label)| !exists(label) || slices[..place].contains(&label)) {
+fn check_slices(plan: &EinsumOptimize, labels: usize) -> Result<()> {
+    let mut seen = HashSet::new();
+    match plan.slices().iter().find(|&&label| label as usize >= labels || !seen.insert(label)) {
         None => Ok(()),
-        Some((_, label)) => Err(Error::argument(
+        Some(label) => Err(Error::argument(
             "einsum",
             "slices",
-            format!("has label {label}, which is on no operand or sliced twice"),
+            format!("has label {label}, which is on no operand or sliced twice; the operands have {labels} labels"),
         )),
     }
 }
@@ -363,21 +408,26 @@ impl ExtensionOp for EinsumOp {
         let ranks: Vec<usize> = (0..ctx.input_count()).map(|operand| ctx.input(operand).rank()).collect();
         self.for_each_axis(ranks.into_iter(), |operand, axis, label| {
             let extent = &ctx.input(operand).shape[axis];
-            let (expected, place) = if self.stretches(operand, axis) {
-                (&one, "1, to stretch".to_owned())
-            } else {
-                let (other, other_axis) = *first[label].get_or_insert((operand, axis));
-                let place = format!("as on axis {other_axis} of operand {other}, {}", ctx.shape_text(other));
-                (&ctx.input(other).shape[other_axis], place)
+            let other = match self.stretches(operand, axis) {
+                true => None,
+                false => Some(*first[label].get_or_insert((operand, axis))),
             };
+            let expected = other.map_or(&one, |(other, axis)| &ctx.input(other).shape[axis]);
+            // Nothing is written for what is plainly equal: the equation of many operands is long.
+            if extent == expected {
+                return Ok(());
+            }
             let name = Letter(label as u32);
-            ctx.require_equal(extent, expected, &format!("label `{name}` of {self}")).map_err(|_| Error::Argument {
-                op: format!("einsum {self}").into(),
-                argument: format!("operand {operand}").into(),
-                message: format!(
-                    "has shape {}, but the extent of its axis {axis} (label `{name}`) must be {place}",
-                    ctx.shape_text(operand)
-                ),
+            let reason = format!("label `{name}` of {}", self.brief());
+            ctx.require_equal(extent, expected, &reason).map_err(|_| {
+                let place = match other {
+                    None => "1, to stretch".to_owned(),
+                    Some((other, axis)) => format!("as on axis {axis} of operand {other}, {}", ctx.shape_text(other)),
+                };
+                let shape = ctx.shape_text(operand);
+                let message =
+                    format!("has shape {shape}, but the extent of its axis {axis} (label `{name}`) must be {place}");
+                Error::argument(format!("einsum {self}"), format!("operand {operand}"), message)
             })
         })?;
         let extent = |&label: &u32| {

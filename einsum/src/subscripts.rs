@@ -56,22 +56,28 @@ pub(crate) fn write_subscripts<'a>(
     output.iter().try_for_each(|&label| write!(f, "{}", Letter(label)))
 }
 
-/// A label as text: the letters in the order in which people use them for indices, then the CJK ideographs; a number in
-/// braces beyond.
+/// A label as text: the letters in the order in which people use them for indices, then the CJK ideographs and the Hangul
+/// syllables; a number in braces beyond, which is for people alone.
 pub(crate) struct Letter(pub u32);
 
 impl fmt::Display for Letter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const LETTERS: &[u8; 52] = b"ijklmnopqrstuvwxyzabcdefghABCDEFGHIJKLMNOPQRSTUVWXYZ";
-        const IDEOGRAPHS: RangeInclusive<u32> = 0x4e00..=0x9fff;
+        // Ideographs, their extension B, syllables, and the extensions A and G: all of a range are letters.
+        const RANGES: [RangeInclusive<u32>; 5] =
+            [0x4e00..=0x9fff, 0x20000..=0x2a6df, 0xac00..=0xd7a3, 0x3400..=0x4dbf, 0x30000..=0x3134a];
         let label = self.0;
         if let Some(&letter) = LETTERS.get(label as usize) {
             return f.write_char(char::from(letter));
         }
-        let code = label.saturating_add(IDEOGRAPHS.start() - LETTERS.len() as u32);
-        match char::from_u32(code).filter(|_| IDEOGRAPHS.contains(&code)) {
-            Some(letter) => f.write_char(letter),
-            None => write!(f, "{{{label}}}"),
+        let mut place = label - LETTERS.len() as u32;
+        for range in RANGES {
+            let count = range.end() - range.start() + 1;
+            if place < count {
+                return f.write_char(char::from_u32(range.start() + place).unwrap_or(char::REPLACEMENT_CHARACTER));
+            }
+            place -= count;
         }
+        write!(f, "{{{label}}}")
     }
 }

@@ -11,6 +11,10 @@ use crate::objective::StepCost;
 use crate::op::EinsumOp;
 use crate::planning::{EinsumOptimize, Pair, Search, Watch};
 
+/// The most slices of a contraction: more than are ever done, and few enough that no count of them or of their blocks
+/// overflows.
+const MOST_SLICES: f64 = (usize::MAX >> 16) as f64;
+
 /// A short list of labels, one per axis.
 pub type Labels = SmallVec<[u32; 6]>;
 
@@ -159,11 +163,13 @@ impl ContractionTree {
             .map(|(operand, labels)| Access::new(labels, |axis| op.stretches(operand, axis)))
             .collect();
         let mut output = Access::new(&op.output, |_| false);
-        let (pairs, sliced) = match operands.len() {
-            0 | 1 => Default::default(),
+        let (pairs, sliced) = match (operands.len(), &op.plan) {
+            (0 | 1, plan) => (Vec::new(), plan.slices().to_vec()),
             // A pair has one order, and no result but the last.
-            2 if op.goal.memory_limit.is_none() => (vec![(0, 1)], Vec::new()),
-            _ => op.plan.plan(&network(&operands, &output, &extents), &op.goal, &Watch::new(search)),
+            (2, plan) if op.goal.memory_limit.is_none() && !matches!(plan, EinsumOptimize::Tree { .. }) => {
+                (vec![(0, 1)], Vec::new())
+            }
+            (_, plan) => plan.plan(&network(&operands, &output, &extents), &op.goal, &Watch::new(search)),
         };
         let is_open = |label| op.output.contains(&label);
         let slice = |label: u32| Slice { label, extent: extents[label as usize], is_open: is_open(label) };
@@ -302,11 +308,26 @@ impl ContractionTree {
         product(&self.extents, labels)
     }
 
-    /// Refuses a tree with a result that memory cannot address; its cost is a number all the same.
+    /// Refuses a tree with a result that memory cannot address, or with more slices than can be counted; its cost is a
+    /// number all the same.
     ///
     /// # Errors
-    /// [`Error::Overflow`] with the shape of the result.
+    /// [`Error::Overflow`] with the shape of the result; [`Error::Argument`] with the number of slices.
     pub fn check_sizes(&self) -> Result<()> {
+        // Executors cut the slices into blocks: what they count is a small multiple. A label without values does not make
+        // the others fewer, which are counted apart.
+        let slices: f64 = self.slices.iter().map(|slice| slice.extent.max(1) as f64).product();
+        if slices > MOST_SLICES {
+            let (argument, limit) = match self.op.goal.memory_limit {
+                Some(limit) => ("memory_limit", format!("of {limit} elements")),
+                None => ("slices", "of the plan".to_owned()),
+            };
+            let message = format!(
+                "{limit} makes {slices:.3e} slices of {} labels, but there may be at most {MOST_SLICES:.3e}",
+                self.slices.len()
+            );
+            return Err(Error::argument(format!("einsum {}", self.op), argument, message));
+        }
         for step in &self.steps {
             let shape: Vec<usize> = step.labels.iter().map(|&label| self.extents[label as usize]).collect();
             let size = shape.iter().filter(|&&extent| extent != 0).try_fold(1usize, |size, &n| size.checked_mul(n));

@@ -10,7 +10,8 @@ use crate::{Result, Session};
 ///
 /// The equation is text such as `"ij,jk->ik"`, an [`EinsumNotation`](crate::einsum::EinsumNotation) or integer labels,
 /// [`Subscripts`](crate::einsum::Subscripts). Any axis of extent 1 stretches to the extent that its label has elsewhere.
-/// The session remembers the einsums it ran, so that a repeated call neither reads text nor plans.
+/// The session remembers the last 128 equations it ran, each for 16 shapes, so that a repeated call neither reads text nor
+/// plans.
 ///
 /// # Errors
 /// An equation that is wrong or does not fit the operands, with the place under a caret; operands of different dtypes;
@@ -46,6 +47,8 @@ where
 
 /// Computes `alpha * einsum + beta * out` into `out`, as BLAS does: where `beta` is 0 the old value is not looked at,
 /// and not even `NaN` in it matters.
+///
+/// The operands are read even where `alpha` is 0, and their `NaN` stays.
 ///
 /// `alpha` and `beta` are of the operands' dtype. Integers wrap. See [`einsum`](crate::einsum()) for the rest.
 ///

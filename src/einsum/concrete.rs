@@ -18,7 +18,7 @@ use crate::{Result, Session};
 /// An einsum that is read once and run on any session, with operands of any one numeric dtype and of any shapes that
 /// fit. Axes of extent 1 stretch to the extent their label has elsewhere.
 ///
-/// It keeps what was prepared for the last few shapes, so that a run with shapes seen before plans nothing. Threads may
+/// It keeps what was prepared for the last 16 shapes of each of 8 sessions, so that a run with shapes seen before plans nothing. Threads may
 /// share it, each with a session of its own.
 ///
 /// ```
@@ -101,13 +101,15 @@ impl ConcreteEinsum {
     /// The same einsum, its order of contraction found in another way.
     ///
     /// # Errors
-    /// Where parentheses fix the order already.
+    /// Where parentheses fix the order already; a plan that does not fit the number of operands. Whether there are the
+    /// labels that it slices, a run says: it depends on the ranks.
     pub fn with_plan(mut self, plan: EinsumOptimize) -> Result<Self> {
         if let Source::Text(notation) | Source::Notation(notation) = &self.source
             && notation.fixes_order()
         {
             return Err(self.refuse("optimize", "is given, but parentheses in the notation fix the order already"));
         }
+        plan.check(self.operand_count())?;
         self.plan = plan;
         self.clear();
         Ok(self)
@@ -124,7 +126,7 @@ impl ConcreteEinsum {
         Ok(self)
     }
 
-    /// The same einsum with the complex conjugate of these operands; real ones are their own.
+    /// The same einsum with the complex conjugate of these operands, named once or more; real ones are their own.
     ///
     /// # Errors
     /// An operand that does not exist.
@@ -145,6 +147,8 @@ impl ConcreteEinsum {
             return Err(self.refuse("conjugated", format!("names operand {operand}, but there are {count}")));
         }
         self.conjugated = operands.into();
+        self.conjugated.sort_unstable();
+        self.conjugated.dedup();
         self.clear();
         Ok(self)
     }
@@ -187,7 +191,7 @@ impl ConcreteEinsum {
     }
 
     /// Computes `alpha * einsum + beta * out` into `out`. Where `beta` is 0 the old value is not looked at: not even
-    /// `NaN` in it matters. Integers wrap.
+    /// `NaN` in it matters; the operands are read even where `alpha` is 0, and their `NaN` stays. Integers wrap.
     ///
     /// # Errors
     /// Those of [`run`](Self::run); an `out` whose dtype or shape is not the result's; an `alpha` or `beta` of another
@@ -319,6 +323,8 @@ impl ConcreteEinsum {
                 // The runtime was reconfigured, or strides changed that a kernel was chosen for.
                 Err(Error::StaleEpoch { .. } | Error::NotSpecialized { .. }) => {
                     let mut cache = self.lock();
+                    cache.hits -= 1;
+                    cache.misses += 1;
                     let recent = cache.of_session(id);
                     if let Some(position) = recent.position(inputs) {
                         recent.forget(position);

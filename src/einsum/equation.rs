@@ -74,11 +74,9 @@ impl Source {
 /// The einsums that a session ran lately, by equation: a repeated call reads no text.
 #[derive(Default)]
 pub(crate) struct Equations {
-    /// Of the entries, in their order: all that a search looks at.
+    /// Of the entries, in their order, the last one used in front: all that a search looks at.
     hashes: Vec<u64>,
     entries: Vec<Arc<ConcreteEinsum>>,
-    /// The entry to be replaced next.
-    oldest: usize,
 }
 
 impl Equations {
@@ -87,25 +85,23 @@ impl Equations {
     /// The einsum of an equation with its first operand conjugated or not.
     pub fn get(&mut self, equation: Equation<'_>, conjugates: bool) -> Result<Arc<ConcreteEinsum>> {
         let hash = hash(equation, conjugates);
-        for (position, _) in self.hashes.iter().enumerate().filter(|&(_, &other)| other == hash) {
-            let entry = &self.entries[position];
-            if entry.source().is(equation) && entry.conjugates_first() == conjugates {
-                return Ok(Arc::clone(entry));
-            }
+        let found = self.hashes.iter().zip(&self.entries).position(|(&other, entry)| {
+            other == hash && entry.source().is(equation) && entry.conjugates_first() == conjugates
+        });
+        if let Some(position) = found {
+            self.hashes[..=position].rotate_right(1);
+            self.entries[..=position].rotate_right(1);
+            return Ok(Arc::clone(&self.entries[0]));
         }
         let mut made = ConcreteEinsum::new(equation)?;
         if conjugates {
             made = made.with_conjugated(&[0])?;
         }
         let made = Arc::new(made);
-        if self.entries.len() < Self::CAPACITY {
-            self.hashes.push(hash);
-            self.entries.push(Arc::clone(&made));
-        } else {
-            self.hashes[self.oldest] = hash;
-            self.entries[self.oldest] = Arc::clone(&made);
-            self.oldest = (self.oldest + 1) % Self::CAPACITY;
-        }
+        self.hashes.truncate(Self::CAPACITY - 1);
+        self.entries.truncate(Self::CAPACITY - 1);
+        self.hashes.insert(0, hash);
+        self.entries.insert(0, Arc::clone(&made));
         Ok(made)
     }
 }
@@ -119,4 +115,25 @@ fn hash(equation: Equation<'_>, conjugates: bool) -> u64 {
     }
     hasher.write_u8(conjugates.into());
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_equations_used_last_stay() -> Result<()> {
+        let mut equations = Equations::default();
+        let used = equations.get(Equation::Text("ij,jk->ik"), false)?;
+        let left = equations.get(Equation::Text("ij->ji"), false)?;
+        for label in 0..1000 {
+            equations.get(Equation::Labels(&Subscripts::new([vec![label]], [label])), false)?;
+            assert!(Arc::ptr_eq(&equations.get(Equation::Text("ij,jk->ik"), false)?, &used));
+            assert!(
+                equations.entries.len() <= Equations::CAPACITY && equations.hashes.len() == equations.entries.len()
+            );
+        }
+        assert!(!Arc::ptr_eq(&equations.get(Equation::Text("ij->ji"), false)?, &left));
+        Ok(())
+    }
 }

@@ -11,7 +11,7 @@
 //!
 //! All of them make one and the same operation, [`EinsumOp`], and are computed by one executor of the engine.
 
-mod call;
+pub(crate) mod call;
 mod concrete;
 mod equation;
 mod products;
@@ -23,5 +23,4 @@ pub use concrete::{ConcreteEinsum, ConcreteEinsumStats};
 pub use equation::Equation;
 pub use products::{TensordotAxes, dot, inner, kron, matmul, outer, tensordot, trace, vdot};
 
-pub use call::einsum as einsum_of_tensors;
 pub(crate) use equation::Equations;

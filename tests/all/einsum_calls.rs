@@ -248,6 +248,9 @@ fn a_prepared_einsum_survives_new_configurations_and_threads() {
     let first = product.run(&mut session, &[&a, &a]).unwrap();
     session.runtime().reconfigure(Ok).unwrap();
     assert_eq!(product.run(&mut session, &[&a, &a]).unwrap(), first);
+    // What had to be planned anew was no hit.
+    let stats = product.stats();
+    assert_eq!((stats.hits, stats.misses), (0, 2));
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -260,6 +263,13 @@ fn a_prepared_einsum_survives_new_configurations_and_threads() {
     });
     let error = message(ConcreteEinsum::new("i,(i,i)->").unwrap().with_plan(EinsumOptimize::Greedy));
     assert!(error.contains("parentheses"), "{error}");
+    let path = EinsumOptimize::Path(vec![(0, 1)].into());
+    let error = message(ConcreteEinsum::new("i,i,i->").unwrap().with_plan(path));
+    assert!(error.contains("path") && error.contains("over 3 operands it takes 2"), "{error}");
+    // An operand that is named twice is conjugated once.
+    let z = Tensor::from_vec_col_major([1], vec![Complex64::new(3.0, 4.0)]).unwrap();
+    let norm = ConcreteEinsum::new("i,i->").unwrap().with_conjugated(&[0, 0]).unwrap();
+    assert_eq!(norm.run(&mut session, &[&z, &z]).unwrap().item::<Complex64>().unwrap(), Complex64::new(25.0, 0.0));
     assert!(message(ConcreteEinsum::new("i->").unwrap().with_conjugated(&[1])).contains("operand 1"));
 }
 

@@ -7,8 +7,9 @@ use tenferro_core::program::SemanticProgram;
 use tenferro_core::{DType, DTypeSet, Tensor};
 use tenferro_cpu::CpuEngine;
 use tenferro_einsum::{EinsumNotation, EinsumOp, EinsumOptimize, Goal, Subscripts};
+use tenferro_runtime::Engine;
 
-use crate::all::support::{Noise, WAYS, assert_near, assert_same, program, run_both, run_on, tolerance};
+use crate::all::support::{Noise, RUNTIME, WAYS, assert_near, assert_same, program, run_both, run_on, tolerance};
 
 pub fn einsum_program(op: EinsumOp, inputs: &[Tensor]) -> Arc<SemanticProgram> {
     let metas: Vec<(DType, &[usize])> = inputs.iter().map(|x| (x.dtype(), x.shape())).collect();
@@ -229,9 +230,19 @@ fn sliced_contractions_agree_bit_for_bit_on_all_thread_counts() {
         ("ij,j->", &[&[30, 50], &[50]], &[1, 0]),
         ("ij,jk->ik", &[&[4, 0], &[0, 3]], &[1]),
         ("ij,jk->ik", &[&[0, 4], &[4, 3]], &[0]),
+        ("ij,jk->iik", &[&[7, 0], &[0, 6]], &[1]),
+        ("ij,jk->iik", &[&[0, 5], &[5, 6]], &[2, 0]),
+        ("iij,jk->kik", &[&[8, 8, 5], &[5, 6]], &[0, 1, 2]),
+        ("iji,jk,kk->jj", &[&[6, 5, 6], &[5, 7], &[7, 7]], &[0, 2]),
+        ("ij,jk,kl->il", &[&[9, 10], &[10, 0], &[0, 12]], &[2, 0]),
+        ("iij->ji", &[&[8, 8, 5]], &[0]),
+        ("iij->jj", &[&[8, 8, 5]], &[1, 0]),
+        ("ijk->j", &[&[4, 0, 5]], &[0, 2]),
+        (",->", &[&[], &[]], &[]),
     ];
     for &(notation, shapes, slices) in cases {
         let pairs: Vec<(u32, u32)> = match shapes.len() {
+            1 => vec![],
             2 => vec![(0, 1)],
             _ => vec![(0, 1), (3, 2)],
         };
@@ -241,6 +252,7 @@ fn sliced_contractions_agree_bit_for_bit_on_all_thread_counts() {
             let inputs: Vec<Tensor> =
                 shapes.iter().enumerate().map(|(i, shape)| noise.laid_out(dtype, shape, way * (i + 1))).collect();
             let op = op.with_plan(plan.clone()).unwrap();
+            assert_eq!(op.tree(shapes).unwrap().slices().len(), slices.len(), "{op}");
             let program = einsum_program(op.clone(), &inputs);
             let serial = run_on(&mut CpuEngine::serial(), &program, &inputs);
             for threads in [2, 3] {
@@ -250,6 +262,17 @@ fn sliced_contractions_agree_bit_for_bit_on_all_thread_counts() {
             check(op, &inputs);
         }
     }
+    // More slices than can be counted are an error, not a result: a ring of many, each result within one element.
+    let ring: Vec<Vec<u32>> = (0..70).map(|i| vec![i, (i + 1) % 70]).collect();
+    let op = EinsumOp::new(Subscripts::new(ring, []), &[], EinsumOptimize::LeftToRight).unwrap();
+    let op = op.with_plan(EinsumOptimize::Tree {
+        pairs: (0..69).map(|step| (if step == 0 { 0 } else { 69 + step }, step + 1)).collect(),
+        slices: (0..70).collect(),
+    });
+    let metas: [(DType, &[usize]); 70] = [(DType::F64, &[2, 2]); 70];
+    let program = program(&metas, |b, ids| Ok(b.extension(op.unwrap(), ids)?[0])).unwrap();
+    let refused = RUNTIME.prepare_for_shapes(program, &metas, &[CpuEngine::serial().target()]).unwrap_err();
+    assert!(refused.to_string().contains("slices"), "{refused}");
     // Slices that a memory limit asks for.
     let shapes: [&[usize]; 3] = [&[30, 20], &[20, 25], &[25, 30]];
     let op = EinsumOp::concrete(&EinsumNotation::parse("ij,jk,ki->").unwrap(), &shapes).unwrap();

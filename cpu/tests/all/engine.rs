@@ -5,11 +5,11 @@ use std::sync::Arc;
 use tenferro_core::ops::CoreOp;
 use tenferro_core::{DType, Tensor, TensorRead};
 use tenferro_cpu::CpuEngine;
-use tenferro_einsum::{EinsumNotation, EinsumOp};
+use tenferro_einsum::{EinsumNotation, EinsumOp, Goal};
 use tenferro_runtime::Engine;
 
 use crate::all::einsum::einsum_program;
-use crate::all::support::{Noise, RUNTIME, single_op};
+use crate::all::support::{Noise, RUNTIME, assert_same, run_on, single_op};
 
 #[test]
 fn the_target_does_not_depend_on_threads() {
@@ -75,6 +75,35 @@ fn a_warm_engine_allocates_nothing_large() {
     assert_eq!(free[1..], [free[0]; 3]);
     engine.set_pool_limit(0);
     assert_eq!(engine.pooled_bytes(), 0);
+}
+
+/// The free buffers of all threads count, are given back, and together keep the limit.
+#[test]
+fn slices_on_threads_keep_the_limit_of_the_engine() {
+    let mut noise = Noise::new(52);
+    let mut engine = CpuEngine::with_threads(3).unwrap();
+    let shapes: &[&[usize]] = &[&[60, 40], &[40, 50], &[50, 60]];
+    let op = EinsumOp::concrete(&EinsumNotation::parse("ij,jk,ki->").unwrap(), shapes).unwrap();
+    let op = op.with_goal(Goal { memory_limit: Some(200), ..Goal::DEFAULT }).unwrap();
+    assert!(op.tree(shapes).unwrap().slice_count() > 1.0);
+    let inputs: Vec<Tensor> = shapes.iter().map(|shape| noise.laid_out(DType::F64, shape, 0)).collect();
+    let program = einsum_program(op, &inputs);
+    let free = |engine: &mut CpuEngine| {
+        let result = run_on(engine, &program, &inputs);
+        (engine.pooled_bytes(), result)
+    };
+    let (bytes, result) = free(&mut engine);
+    assert!(bytes > 0);
+    for left in [bytes / 2, 1000, 0] {
+        engine.trim_pool(left);
+        assert!(engine.pooled_bytes() <= left, "{} of {left}", engine.pooled_bytes());
+    }
+    for limit in [0, 1000, 20_000, 1 << 20] {
+        engine.set_pool_limit(limit);
+        let (bytes, again) = free(&mut engine);
+        assert!(bytes <= limit, "{bytes} of {limit}");
+        assert_same(&again, &result, &|| format!("with {limit} bytes"));
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub struct EinsumCall {
     pub notation: LitStr,
     /// Rust expressions.
     pub operands: Vec<Expr>,
-    /// `path = ..` or `optimize = ..`, as the language reads them.
+    /// `path = ..`, `nested = ..` or `optimize = ..`, `objective = ..` and `memory_limit = ..`, as the language reads them.
     pub options: Vec<TokenStream>,
 }
 

@@ -1,7 +1,8 @@
 //! The default: an effort in proportion to the predicted time of what it plans.
 //!
 //! Stages of growing effort, each a whole search, until the next is not worth its time. Times are predicted throughout,
-//! never measured, so that the plan depends on the network alone.
+//! never measured, so that the plan depends on the network alone. What is so large that even the first stage takes too
+//! long stays greedy.
 
 use std::num::NonZero;
 
@@ -27,19 +28,23 @@ const GAIN: f64 = 0.05;
 const REWRITE: f64 = 50.0;
 const SUBTREE: f64 = 5000.0;
 const ORDER: f64 = 1500.0;
+/// The labels whose sets take as long as all else in a rewrite.
+const WIDE: f64 = 1000.0;
 
 pub(super) fn plan(network: &Network, goal: &Goal, watch: &Watch<'_>) -> Found {
     let tensors = network.tensors.len();
     if tensors <= EXACT {
-        return search::given(network, optimal::pairs(network, goal.objective), goal);
+        return optimal::plan(network, goal);
     }
     let mut best = search::given(network, greedy::pairs(network), goal);
     let mut spent = ORDER * tensors as f64;
+    // Sets of labels are a bit for each: where there are many, all that is done with them takes longer.
+    let width = 1.0 + network.extents.len() as f64 / WIDE;
     let pairs = (tensors * tensors) as f64;
     for stage in 0.. {
         let effort = effort(stage);
-        spent += effort.time(tensors);
-        if stage > 0 && spent > LONGEST.min(USES * best.time + PAIR * pairs) {
+        spent += width * effort.time(tensors);
+        if spent > LONGEST.min(USES * best.time + PAIR * pairs) {
             break;
         }
         let found = search::run(network, goal, stage.into(), effort, watch);

@@ -12,6 +12,28 @@ pub(super) type Set = u32;
 /// Beyond this, products of all extents are taken through their logarithms.
 const LARGE: f64 = 1e280;
 
+/// The share by which a tree must be better than another: below are rounding errors.
+const GAIN: f64 = 1e-9;
+
+/// What a tree that is to be bettered is worth.
+#[derive(Clone, Copy)]
+pub(super) struct Worth {
+    /// The sum of the shares in the objective.
+    pub shares: f64,
+    pub flops: f64,
+    /// The elements of the largest result.
+    pub peak: f64,
+}
+
+/// What a search makes small.
+#[derive(Clone, Copy)]
+enum Least {
+    /// The sum over the steps of their shares in an objective.
+    Sum(Objective),
+    /// The largest result.
+    Peak,
+}
+
 /// Labels with the same holders; what is `open` is wanted outside too.
 #[derive(Clone, Copy)]
 pub(super) struct Edge {
@@ -34,10 +56,25 @@ pub(super) struct Exact {
 }
 
 impl Exact {
-    /// Finds the tree whose sum of shares is least among those below `bound`; whether there is one.
+    /// Finds the best tree for an objective among those that are better than `now`; whether there is one.
     ///
-    /// No result but the whole may be larger than `limit`.
-    pub fn search(&mut self, tensors: usize, edges: &[Edge], objective: Objective, bound: f64, limit: f64) -> bool {
+    /// No result but the whole may be larger than `limit`. For [`Objective::Size`] the largest result is made as small as
+    /// it gets, then the flops under that limit; [`Objective::Weighted`] has the sum of its shares in place of its
+    /// score.
+    pub fn better(&mut self, tensors: usize, edges: &[Edge], objective: Objective, now: Worth, limit: f64) -> bool {
+        if objective != Objective::Size {
+            return self.search(tensors, edges, Least::Sum(objective), now.shares * (1.0 - GAIN), limit);
+        }
+        let is_smaller = self.search(tensors, edges, Least::Peak, now.peak * (1.0 - GAIN), limit);
+        let (flops, peak) = match is_smaller {
+            true => (f64::INFINITY, self.best[(1 << tensors) - 1]),
+            false => (now.flops * (1.0 - GAIN), now.peak),
+        };
+        self.search(tensors, edges, Least::Sum(Objective::Flops), flops, limit.min(peak))
+    }
+
+    /// Finds the tree that is least among those below `bound`; whether there is one.
+    fn search(&mut self, tensors: usize, edges: &[Edge], aim: Least, bound: f64, limit: f64) -> bool {
         let full: Set = (1 << tensors) - 1;
         // Sizes come out of divisions.
         let limit = limit * (1.0 + 1e-9);
@@ -59,16 +96,24 @@ impl Exact {
                 while part != 0 {
                     part = (part - 1) & rest;
                     let (left, right) = ((low | part) as usize, (rest ^ part) as usize);
-                    let parts = self.best[left] + self.best[right];
+                    let parts = match aim {
+                        Least::Sum(_) => self.best[left] + self.best[right],
+                        Least::Peak => self.best[left].max(self.best[right]).max(result),
+                    };
                     if parts >= least {
                         continue;
                     }
-                    let flops = match large {
-                        false => touching * self.inside[left] * self.inside[right],
-                        true => (touching - self.inside[left] - self.inside[right]).exp2().min(f64::MAX),
+                    let total = match aim {
+                        Least::Peak => parts,
+                        Least::Sum(objective) => {
+                            let flops = match large {
+                                false => touching * self.inside[left] * self.inside[right],
+                                true => (touching - self.inside[left] - self.inside[right]).exp2().min(f64::MAX),
+                            };
+                            let step = StepCost { flops, left: self.sizes[left], right: self.sizes[right], result };
+                            parts + objective.share(step)
+                        }
                     };
-                    let step = StepCost { flops, left: self.sizes[left], right: self.sizes[right], result };
-                    let total = parts + objective.share(step);
                     if total < least {
                         (least, split) = (total, low | part);
                     }

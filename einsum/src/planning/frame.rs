@@ -1,6 +1,7 @@
 //! A network and a tree over it as searches need them: tensors as sets of bits.
 
 use super::Pair;
+use super::exact::Worth;
 use crate::cost::Network;
 use crate::objective::{Objective, Score, StepCost};
 
@@ -227,6 +228,16 @@ impl Rooted {
     pub fn put(&mut self, node: usize, set: &[u64], size: f64) {
         self.sets[node * self.words..][..self.words].copy_from_slice(set);
         self.sizes[node] = size;
+    }
+
+    /// What the steps that make these nodes are worth together.
+    pub fn worth(&self, inner: impl Iterator<Item = usize>) -> Worth {
+        let none = Worth { shares: 0.0, flops: 0.0, peak: 0.0 };
+        inner.fold(none, |worth, node| Worth {
+            shares: worth.shares + self.shares[node - self.leaves],
+            flops: worth.flops + self.flops[node - self.leaves],
+            peak: worth.peak.max(self.sizes[node]),
+        })
     }
 
     /// The flops of all steps.

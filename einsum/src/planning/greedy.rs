@@ -3,9 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use smallvec::SmallVec;
-
 use super::Pair;
+use super::neighbours::Neighbours;
 use crate::cost::{Holders, Network};
 use crate::tree::Labels;
 
@@ -17,7 +16,9 @@ pub(super) fn pairs(network: &Network) -> Vec<Pair> {
 /// The least `score` of the sizes of the result, the left and the right tensor first; ties by lowest numbers.
 ///
 /// A pair's result never changes while both tensors live: a label that some third tensor holds stays held by whatever
-/// that tensor is merged into. So candidates are scored once, and stale ones are dropped when they come up.
+/// that tensor is merged into. So candidates are scored once, and stale ones are dropped when they come up. Where a label
+/// is on very many tensors, each is paired with some of them only; those that lose all their partners so are paired
+/// again once nothing else is left.
 pub(super) fn pairs_by(network: &Network, score: impl FnMut(f64, f64, f64) -> f64) -> Vec<Pair> {
     let operands = network.tensors.len();
     let mut greedy = Greedy {
@@ -26,7 +27,7 @@ pub(super) fn pairs_by(network: &Network, score: impl FnMut(f64, f64, f64) -> f6
         sizes: network.tensors.iter().map(|labels| network.size(labels)).collect(),
         tensors: network.tensors.iter().cloned().map(Some).collect(),
         holders: network.holders(),
-        held_by: vec![SmallVec::new(); network.extents.len()],
+        neighbours: Neighbours::new(network.extents.len()),
         candidates: BinaryHeap::with_capacity(2 * operands),
         seen: vec![u32::MAX; 2 * operands],
     };
@@ -34,7 +35,13 @@ pub(super) fn pairs_by(network: &Network, score: impl FnMut(f64, f64, f64) -> f6
     for (number, labels) in network.tensors.iter().enumerate() {
         greedy.meet(number as u32, labels);
     }
-    while let Some(Reverse((_, left, right))) = greedy.candidates.pop() {
+    loop {
+        let Some(Reverse((_, left, right))) = greedy.candidates.pop() else {
+            if greedy.meet_again() {
+                continue;
+            }
+            break;
+        };
         let taken = (greedy.tensors[left as usize].is_some(), greedy.tensors[right as usize].is_some());
         if let (true, true) = taken
             && let (Some(a), Some(b)) = (greedy.take(left), greedy.take(right))
@@ -58,18 +65,17 @@ struct Greedy<'a, F> {
     /// By number; none once it is contracted.
     tensors: Vec<Option<Labels>>,
     holders: Holders,
-    /// Per label, the live tensors with it.
-    held_by: Vec<SmallVec<[u32; 4]>>,
+    neighbours: Neighbours,
     candidates: BinaryHeap<Reverse<(u64, u32, u32)>>,
     /// Per tensor, the last tensor whose neighbour it was found to be.
     seen: Vec<u32>,
 }
 
 impl<F: FnMut(f64, f64, f64) -> f64> Greedy<'_, F> {
-    /// Scores a tensor with each live one that shares a label, all of lower numbers.
+    /// Scores a new tensor with live ones that share a label.
     fn meet(&mut self, number: u32, labels: &Labels) {
         for &label in labels {
-            for &neighbour in &self.held_by[label as usize] {
+            for &neighbour in self.neighbours.with(label) {
                 if self.seen[neighbour as usize] == number {
                     continue;
                 }
@@ -82,18 +88,25 @@ impl<F: FnMut(f64, f64, f64) -> f64> Greedy<'_, F> {
                 }
             }
         }
-        labels.iter().for_each(|&label| self.held_by[label as usize].push(number));
+        self.neighbours.add(number, labels);
     }
 
     fn take(&mut self, number: u32) -> Option<Labels> {
         let labels = self.tensors[number as usize].take()?;
-        for &label in &labels {
-            let held = &mut self.held_by[label as usize];
-            if let Some(place) = held.iter().position(|&other| other == number) {
-                held.swap_remove(place);
+        self.neighbours.remove(number, &labels);
+        Some(labels)
+    }
+
+    /// Pairs all live tensors anew; whether any share a label.
+    fn meet_again(&mut self) -> bool {
+        self.neighbours = Neighbours::new(self.network.extents.len());
+        self.seen.fill(u32::MAX);
+        for number in 0..self.tensors.len() {
+            if let Some(labels) = self.tensors[number].clone() {
+                self.meet(number as u32, &labels);
             }
         }
-        Some(labels)
+        !self.candidates.is_empty()
     }
 }
 

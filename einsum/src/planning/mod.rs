@@ -8,6 +8,7 @@ mod exact;
 mod frame;
 mod greedy;
 mod left_to_right;
+mod neighbours;
 mod nested;
 mod optimal;
 mod pairwise;
@@ -41,20 +42,24 @@ pub(crate) type Pair = (usize, usize);
 /// How the order of contraction is found; part of the payload, free of extents.
 ///
 /// What is found depends on the equation, the extents, the [`Goal`] and this, never on the clock or on how many threads
-/// look for it.
+/// look for it; it may depend on the platform and the compiler, whose floating-point functions differ in the last bit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EinsumOptimize {
     /// The library chooses a method, with an effort in proportion to what the contraction is predicted to take.
     #[default]
     Auto,
-    /// Each step takes the pair of tensors sharing a label whose result is smallest, ties by lowest numbers.
+    /// Each step takes the pair of tensors sharing a label whose result is smallest, ties by lowest numbers. Of the many
+    /// tensors that share one label, each is paired with 128 at a time.
     Greedy,
     /// The first operand with the second, the result with the third, and so on.
     LeftToRight,
     /// Positions (0, 1) of the current list until one tensor is left, results appended.
     Pairwise,
-    /// The best order there is, by dynamic programming; for at most [`OPTIMAL_LIMIT`] operands. Extents of 0 count as 1.
+    /// The best order there is for [`Objective::Time`](crate::Objective::Time), `Flops` and `Size`, by dynamic
+    /// programming; for at most [`OPTIMAL_LIMIT`] operands. For `Weighted` a good one, no worse than the greedy one: its
+    /// logarithms are no sum over the steps. Under a memory limit it is the best order of all once that is sliced, or the
+    /// best of those that need no slices. Extents of 0 count as 1.
     Optimal,
     /// The best of greedy orders with a randomised rule, each improved by exact search over small subtrees.
     RandomGreedy {
@@ -83,7 +88,9 @@ pub enum EinsumOptimize {
     Tree {
         /// The two tensors of each step: operands are `0..n`, and the result of step `s` is `n + s`.
         pairs: Cow<'static, [(u32, u32)]>,
-        /// The labels that are sliced.
+        /// The labels that are sliced, as [`EinsumOp`](crate::EinsumOp) numbers them: from 0 by first occurrence among
+        /// the operands, whatever labels the equation was given in. [`EinsumOp::label`](crate::EinsumOp::label) gives
+        /// the number on an axis.
         slices: Cow<'static, [u32]>,
     },
 }
@@ -94,8 +101,12 @@ impl EinsumOptimize {
         EinsumOptimize::TreeSA { nbetas: 300, ntrials: 10, niters: 50, seed }
     }
 
-    /// Checks the plan against the number of operands.
-    pub(crate) fn check(&self, operands: usize) -> Result<()> {
+    /// Checks the plan against the number of operands; the labels that it slices are checked by
+    /// [`EinsumOp::with_plan`](crate::EinsumOp::with_plan).
+    ///
+    /// # Errors
+    /// An order over another number of operands or with a tensor twice, a method that takes fewer, no trials.
+    pub fn check(&self, operands: usize) -> Result<()> {
         let checked = match self {
             EinsumOptimize::Path(positions) => path::check(positions, operands).map_err(|e| ("path", e)),
             EinsumOptimize::Nested(nested) => nested.pairs(operands).map(drop).map_err(|e| ("nested", e)),
@@ -110,6 +121,14 @@ impl EinsumOptimize {
         checked.map_err(|(argument, message)| Error::argument("einsum", argument, message))
     }
 
+    /// The labels to slice that the plan names.
+    pub(crate) fn slices(&self) -> &[u32] {
+        match self {
+            EinsumOptimize::Tree { slices, .. } => slices,
+            _ => &[],
+        }
+    }
+
     /// The order, where it does not depend on extents; the plan must have been checked.
     pub(crate) fn fixed(&self, operands: usize) -> Option<Vec<Pair>> {
         match self {
@@ -120,31 +139,41 @@ impl EinsumOptimize {
             EinsumOptimize::Tree { pairs, .. } => {
                 Some(pairs.iter().map(|&(left, right)| (left as usize, right as usize)).collect())
             }
-            _ => None,
+            EinsumOptimize::Auto
+            | EinsumOptimize::Greedy
+            | EinsumOptimize::Optimal
+            | EinsumOptimize::RandomGreedy { .. }
+            | EinsumOptimize::TreeSA { .. } => None,
         }
     }
 
     /// The order for a network, and the labels to slice.
     pub(crate) fn plan(&self, network: &Network, goal: &Goal, watch: &Watch<'_>) -> (Vec<Pair>, Vec<u32>) {
-        let found = match *self {
-            EinsumOptimize::Tree { ref pairs, ref slices } if !slices.is_empty() => {
-                let pair = |&(left, right): &(u32, u32)| (left as usize, right as usize);
-                return (pairs.iter().map(pair).collect(), slices.to_vec());
+        let tries = |count: u32| NonZero::new(count).unwrap_or(NonZero::<u32>::MIN);
+        let found = match (self.fixed(network.tensors.len()), self) {
+            (Some(pairs), plan) if goal.memory_limit.is_none() || !plan.slices().is_empty() => {
+                return (pairs, plan.slices().to_vec());
             }
-            EinsumOptimize::RandomGreedy { trials, seed } => {
-                let tries = NonZero::new(trials).unwrap_or(NonZero::<u32>::MIN);
-                search::run(network, goal, seed, search::Effort::greedy(tries), watch)
+            (Some(pairs), _) => search::given(network, pairs, goal),
+            (None, EinsumOptimize::Auto) => auto::plan(network, goal, watch),
+            (None, EinsumOptimize::Optimal) => optimal::plan(network, goal),
+            (None, &EinsumOptimize::RandomGreedy { trials, seed }) => {
+                search::run(network, goal, seed, search::Effort::greedy(tries(trials)), watch)
             }
-            EinsumOptimize::TreeSA { nbetas, ntrials, niters, seed } => {
-                let tries = NonZero::new(ntrials).unwrap_or(NonZero::<u32>::MIN);
-                search::run(network, goal, seed, search::Effort::annealing(tries, nbetas, niters), watch)
+            (None, &EinsumOptimize::TreeSA { nbetas, ntrials, niters, seed }) => {
+                search::run(network, goal, seed, search::Effort::annealing(tries(ntrials), nbetas, niters), watch)
             }
-            EinsumOptimize::Auto => auto::plan(network, goal, watch),
-            _ => {
-                let pairs = match self {
-                    EinsumOptimize::Optimal => optimal::pairs(network, goal.objective),
-                    _ => self.fixed(network.tensors.len()).unwrap_or_else(|| greedy::pairs(network)),
-                };
+            // A plan that was checked is greedy here: those that are fixed have pairs.
+            (
+                None,
+                EinsumOptimize::Greedy
+                | EinsumOptimize::LeftToRight
+                | EinsumOptimize::Pairwise
+                | EinsumOptimize::Nested(_)
+                | EinsumOptimize::Path(_)
+                | EinsumOptimize::Tree { .. },
+            ) => {
+                let pairs = greedy::pairs(network);
                 if goal.memory_limit.is_none() {
                     return (pairs, Vec::new());
                 }
@@ -156,7 +185,8 @@ impl EinsumOptimize {
 }
 
 impl fmt::Display for EinsumOptimize {
-    /// As the language writes it: `optimize = greedy`, `path = [(0, 1)]`.
+    /// As a payload has it and [`str::parse`] reads it: `optimize = greedy`, `path = [(0, 1)]`. The language writes the
+    /// same, trees excepted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EinsumOptimize::Auto => f.write_str("optimize = auto"),

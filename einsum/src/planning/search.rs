@@ -56,8 +56,9 @@ pub(super) fn run(network: &Network, goal: &Goal, seed: u64, effort: Effort, wat
     };
     let steps = network.tensors.len() as u64;
     let rewrites = |schedule: Schedule| u64::from(schedule.temperatures) * u64::from(schedule.sweeps);
-    let each = u64::from(effort.starts) * 20 + u64::from(effort.passes) * 100 + effort.annealing.map_or(0, rewrites);
-    let is_long = steps * each * u64::from(effort.tries.get()) > LONG;
+    let local = u64::from(effort.starts) * 20 + u64::from(effort.passes) * 100;
+    let each = local.saturating_add(effort.annealing.map_or(0, rewrites));
+    let is_long = steps.saturating_mul(each).saturating_mul(effort.tries.get().into()) > LONG;
     best_of(effort.tries, watch, is_long, |index| task.attempt(index, &mut Random::new(seed, index), watch))
 }
 
@@ -93,6 +94,7 @@ impl Task<'_> {
         if index == 0 {
             // No worse than the plain rule.
             let mut tree = Rooted::new(&self.whole, &greedy::pairs(self.network));
+            keep(&tree);
             subtree::improve(&self.whole, &mut tree, effort.passes, f64::INFINITY);
             keep(&tree);
         }

@@ -3,9 +3,8 @@
 //! A tensor whose labels all occur on one other tensor is multiplied into it: the result has no more elements than that
 //! one. Gray and Kourtis, "Hyper-optimized tensor network contraction" (2021), section 3 (rank simplification).
 
-use smallvec::SmallVec;
-
 use super::Pair;
+use super::neighbours::Neighbours;
 use crate::cost::Network;
 use crate::tree::Labels;
 
@@ -22,21 +21,21 @@ impl Simplified {
         let operands = network.tensors.len();
         let mut holders = network.holders();
         let mut tensors: Vec<Option<Labels>> = network.tensors.iter().cloned().map(Some).collect();
-        let mut held_by: Vec<SmallVec<[usize; 4]>> = vec![SmallVec::new(); network.extents.len()];
+        let mut neighbours = Neighbours::new(network.extents.len());
         for (number, labels) in network.tensors.iter().enumerate() {
-            labels.iter().for_each(|&label| held_by[label as usize].push(number));
+            neighbours.add(number as u32, labels);
         }
         let mut steps = Vec::new();
         // Each tensor is looked at once, and so is each result: what could go into a result could go into its parts.
         let mut number = 0;
         while number < tensors.len() {
             let host = tensors[number].as_ref().and_then(|labels| {
-                let rarest = labels.iter().min_by_key(|&&label| held_by[label as usize].len())?;
-                let holds_all = |&&other: &&usize| {
+                let rarest = labels.iter().min_by_key(|&&label| neighbours.count(label))?;
+                let holds_all = |&other: &usize| {
                     other != number
                         && tensors[other].as_ref().is_some_and(|host| labels.iter().all(|label| host.contains(label)))
                 };
-                held_by[*rarest as usize].iter().filter(holds_all).min().copied()
+                neighbours.with(*rarest).iter().map(|&other| other as usize).filter(holds_all).min()
             });
             if let Some(host) = host
                 && let (Some(a), Some(b)) = (tensors[number].take(), tensors[host].take())
@@ -44,10 +43,9 @@ impl Simplified {
                 let result = network.result(&holders, &a, &b);
                 holders.replace([a.as_slice(), b.as_slice()], &result);
                 let new = operands + steps.len();
-                for &label in a.iter().chain(&b) {
-                    held_by[label as usize].retain(|&mut other| other != number && other != host);
-                }
-                result.iter().for_each(|&label| held_by[label as usize].push(new));
+                neighbours.remove(number as u32, &a);
+                neighbours.remove(host as u32, &b);
+                neighbours.add(new as u32, &result);
                 steps.push((number.min(host), number.max(host)));
                 tensors.push(Some(result));
             }

@@ -7,8 +7,6 @@ use super::frame::{Frame, Rooted, columns};
 
 /// The tensors of a subtree that is searched whole.
 const WINDOW: usize = 8;
-/// The share of a subtree's cost by which another must be better: below are rounding errors.
-const GAIN: f64 = 1e-9;
 
 /// Improves a tree in at most `rounds` passes over its nodes; no inner result gets larger than `limit` that was not.
 pub(super) fn improve(frame: &Frame, tree: &mut Rooted, rounds: u32, limit: f64) {
@@ -61,10 +59,8 @@ impl Windows<'_> {
             return false;
         }
         self.collect_edges(tree, root);
-        let first = self.frame.leaves;
-        let now: f64 = self.inner.iter().map(|&node| tree.shares[node - first]).sum();
-        let objective = self.frame.objective;
-        if !self.exact.search(self.leaves.len(), &self.edges, objective, now * (1.0 - GAIN), self.limit) {
+        let now = tree.worth(self.inner.iter().copied());
+        if !self.exact.better(self.leaves.len(), &self.edges, self.frame.objective, now, self.limit) {
             return false;
         }
         self.clock += 1;

@@ -190,9 +190,14 @@ pub struct Instance {
 
 /// The problems of more than two operands in `TENFERRO_INSTANCES`, else in `shared/instances` beside the repository.
 pub fn instances() -> Vec<Instance> {
-    let folder = std::env::var_os("TENFERRO_INSTANCES")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/instances")), PathBuf::from);
-    let Ok(entries) = std::fs::read_dir(&folder) else { return Vec::new() };
+    let named = std::env::var_os("TENFERRO_INSTANCES").map(PathBuf::from);
+    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/instances"));
+    let folder = named.clone().unwrap_or_else(beside);
+    let entries = match std::fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(_) if named.is_none() => return Vec::new(),
+        Err(error) => panic!("TENFERRO_INSTANCES names {}: {error}", folder.display()),
+    };
     let mut files: Vec<PathBuf> = entries.filter_map(|file| Some(file.ok()?.path())).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
     files.sort();

@@ -6,7 +6,7 @@ use tenferro_core::dtype::DType;
 use tenferro_core::extension::ExtensionOp;
 use tenferro_core::program::{ProgramBuilder, ValueId};
 use tenferro_core::shape::SymDim;
-use tenferro_einsum::{EinsumNotation, EinsumOp, EinsumOptimize, Goal, Subscripts, einsum, einsum_with};
+use tenferro_einsum::{EinsumNotation, EinsumOp, EinsumOptimize, Goal, Nested, Subscripts, einsum, einsum_with};
 
 /// A builder with inputs of these shapes; a letter is a size, a digit an extent.
 fn inputs(shapes: &[&str], dtype: DType) -> (ProgramBuilder, Vec<ValueId>) {
@@ -86,6 +86,59 @@ fn only_marked_axes_of_constant_extent_1_stretch() {
     let batched = text("...i,...i->...", &["1n", "bn"]).unwrap();
     assert!(batched.contains("\"#ij,ij->i\" x0 x1 : f64[b]"), "{batched}");
     assert!(text("i#j,jk->ik", &["nm", "mk"]).unwrap_err().to_string().contains("only an axis of extent 1"));
+}
+
+/// A node of very many operands is made in the time of its length, with sizes that agree and with those that must be
+/// guarded.
+#[test]
+fn ten_thousand_operands_make_one_node() {
+    for is_guarded in [false, true] {
+        let count = 10_000u32;
+        let mut b = ProgramBuilder::new("chain");
+        let n = b.size("n");
+        let operands: Vec<ValueId> = (0..count)
+            .map(|i| {
+                let left = if is_guarded && i < 1000 { b.size(format!("n{i}")) } else { n.clone() };
+                b.input(format!("x{i}"), DType::F64, &[left, n.clone()]).unwrap()
+            })
+            .collect();
+        let inputs: Vec<Vec<u32>> = (0..count).map(|i| vec![i, i + 1]).collect();
+        let labels = Subscripts::new(inputs, [0, count]);
+        let result = einsum_with(&mut b, labels, EinsumOptimize::Greedy, &operands).unwrap();
+        assert_eq!(b.meta(result).rank(), 2);
+    }
+}
+
+/// Whatever a payload holds is read back from its text.
+#[test]
+fn high_ranks_many_labels_and_deep_nests_are_read_back() {
+    let rank = (0..100).collect::<Vec<u32>>();
+    let high = EinsumOp::new(Subscripts::new([rank.clone()], rank), &[], EinsumOptimize::Auto).unwrap();
+    let many: Vec<Vec<u32>> = (0..40_000).map(|i| vec![i, i + 1]).collect();
+    let many = EinsumOp::new(Subscripts::new(many, [0]), &[], EinsumOptimize::Auto).unwrap();
+    let mut nest = Nested::Operand(0);
+    for _ in 0..999 {
+        nest = Nested::Group(vec![nest].into());
+    }
+    let deep = EinsumOp::new(Subscripts::new([vec![0]], [0]), &[], EinsumOptimize::Nested(nest.clone())).unwrap();
+    for op in [high, many, deep] {
+        assert!(op.to_string().parse::<EinsumOp>().unwrap() == op);
+    }
+    let deeper = (0..2).fold(nest, |nest, _| Nested::Group(vec![nest].into()));
+    let refused = EinsumOp::new(Subscripts::new([vec![0]], [0]), &[], EinsumOptimize::Nested(deeper));
+    assert!(refused.unwrap_err().to_string().contains("1000 groups"));
+}
+
+/// A table made by hand whose label nothing gives an extent is refused wherever it is used.
+#[test]
+fn a_label_of_stretched_axes_alone_is_refused() {
+    let op = EinsumOp {
+        stretch: vec![(0, 0)].into(),
+        ..EinsumOp::new(Subscripts::new([vec![0]], [0]), &[], EinsumOptimize::Auto).unwrap()
+    };
+    assert!(op.output_shape(&[&[1]]).unwrap_err().to_string().contains("stretch"));
+    let (mut b, values) = inputs(&["1"], DType::F64);
+    assert!(b.extension(op, &values).unwrap_err().to_string().contains("stretch"));
 }
 
 #[test]

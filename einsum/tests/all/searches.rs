@@ -131,6 +131,77 @@ fn trees_are_drawn_and_read_back() {
         assert_eq!((svg.matches("<line").count(), dot.matches(" -> t").count()), (operands, operands));
         assert!(!svg.contains("NaN") && svg.ends_with("</svg>\n"));
     }
-    assert!("\"ij,jk->ik\" : [2, 3] [4, 5]".parse::<ContractionTree>().unwrap_err().to_string().contains("[4, 5]"));
-    assert!("\"ij,jk->ik\"".parse::<ContractionTree>().unwrap_err().to_string().contains("expected `:`"));
+    let refused = |text: &str| text.parse::<ContractionTree>().unwrap_err().to_string();
+    assert!(refused("\"ij,jk->ik\", tree = [(0, 1)] : [2, 3] [4, 5]").contains("[4, 5]"));
+    assert!(refused("\"ij,jk->ik\", tree = [(0, 1)]").contains("expected `:`"));
+}
+
+/// A text that is read searches for nothing, whatever it asks for.
+#[test]
+fn reading_a_tree_never_starts_a_search() {
+    let most = u32::MAX;
+    for plan in [
+        "optimize = greedy".to_owned(),
+        format!("optimize = tree_sa(nbetas = {most}, ntrials = {most}, niters = {most}, seed = 1)"),
+        format!("optimize = random_greedy(trials = {most}, seed = 1)"),
+        "path = [(0, 1), (0, 1)]".to_owned(),
+    ] {
+        let text = format!("\"ij,jk,kl->il\", {plan} : [2, 3] [3, 4] [4, 5]");
+        let error = text.parse::<ContractionTree>().unwrap_err().to_string();
+        assert!(error.contains("no `tree = ..`"), "{error}");
+    }
+    // Such numbers are no fault of a search that is ended.
+    let plan = EinsumOptimize::TreeSA { nbetas: most, ntrials: most, niters: 1, seed: 1 };
+    let stop = |_: &Progress| ControlFlow::Break(());
+    let search = Search { threads: 1, progress: Some(&stop) };
+    let zero = EinsumOptimize::TreeSA { nbetas: 0, ntrials: most, niters: most, seed: 1 };
+    assert_eq!(tree(&chain(4, 2), &zero, Goal::DEFAULT, &search).steps().len(), 3);
+    assert!(plan.to_string().parse::<EinsumOptimize>().is_ok());
+}
+
+/// What is too large for any search in the time that it is worth stays greedy, and what one label ties together is planned
+/// in the time of its length.
+#[test]
+fn ten_thousand_tensors_are_planned() {
+    let count = 10_000;
+    // All share a label; each has one of its own, or none, or one with the next.
+    let stars = [
+        (0..count).map(|i| vec![0, i + 1]).collect(),
+        vec![vec![0]; count as usize],
+        (0..count).map(|i| vec![0, i + 1, (i + 1) % count + 1]).collect(),
+    ];
+    let lattice = grid(100, 100, 2);
+    for network in stars.map(|inputs| Network::uniform(inputs, vec![0], 2)).iter().chain([&lattice]) {
+        for plan in [EinsumOptimize::Greedy, EinsumOptimize::Auto] {
+            let tree = tree(network, &plan, Goal::DEFAULT, &Search::default());
+            assert_eq!(tree.steps().iter().filter(|step| step.operands.len() == 2).count(), count as usize - 1);
+        }
+    }
+    // A tensor that lost its partners meets others: nothing is an outer product where all share a label.
+    let apart = Network::uniform((0..300).map(|i| vec![0, i + 1]).collect(), (0..=300).collect(), 1);
+    for step in tree(&apart, &EinsumOptimize::Greedy, Goal::DEFAULT, &Search::default()).steps() {
+        assert!(step.operands.iter().all(|operand| operand.labels.contains(&0)));
+    }
+}
+
+/// The greedy orders that a search is measured against are among its candidates, and the exact search makes the largest
+/// result as small as it gets.
+#[test]
+fn the_largest_result_is_least() {
+    let network = |notation: &str, extents: &[(char, usize)]| {
+        let (inputs, output) = notation.split_once("->").unwrap();
+        let labels = |term: &str| term.chars().map(u32::from).collect::<Vec<u32>>();
+        let extents = extents.iter().map(|&(label, extent)| (label.into(), extent)).collect();
+        Network { inputs: inputs.split(',').map(labels).collect(), output: labels(output), extents }
+    };
+    let five = [('a', 5), ('b', 4), ('c', 7), ('d', 3), ('e', 3), ('f', 3), ('g', 4)];
+    let other = [('a', 7), ('b', 4), ('c', 3), ('d', 5), ('e', 5), ('f', 3), ('g', 5)];
+    let goal = Goal { objective: Objective::Size, memory_limit: None };
+    for (network, least) in
+        [(network("bdef,g,acde,abcg,f->", &five), 140.0), (network("ac,de,befg,adfg,bc->", &other), 225.0)]
+    {
+        for plan in [&EinsumOptimize::Optimal, &EinsumOptimize::Auto].into_iter().chain(&searches()[1..]) {
+            assert_eq!(tree(&network, plan, goal, &Search::default()).peak(), least, "{plan}");
+        }
+    }
 }

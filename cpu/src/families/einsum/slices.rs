@@ -20,8 +20,6 @@ use crate::workers::{Cut, Workers};
 
 /// Blocks of one part of the output, at most.
 const BLOCKS: usize = 16;
-/// Bytes of free buffers that the lane of a block keeps.
-const LANE_LIMIT: usize = 1 << 28;
 /// A step of more multiplications than this keeps several threads busy by itself.
 const LARGE_STEP: f64 = (1 << 24) as f64;
 
@@ -77,25 +75,31 @@ impl Slices {
         inputs: &[TensorView<'_>],
         output: &mut Tensor,
     ) -> Result<()> {
-        let CpuEngine { workers, lane, lanes, .. } = engine;
         let len = plan.len();
+        let (parts, threads) = (points(&self.extents, &self.open), engine.threads());
+        let units = parts * self.blocks;
+        let at_once = if self.splits && threads > 1 {
+            // Two for each thread even out; where their sums are large, one has to do.
+            let affordable = engine.budget() / (len * self.dtype.size()).max(1);
+            affordable.clamp(threads, 2 * threads).min(units)
+        } else {
+            1
+        };
+        if at_once > 1 {
+            engine.grow_lanes(at_once);
+        }
+        let CpuEngine { workers, lane, lanes, .. } = engine;
         // The diagonals of sliced labels leave zeros beside them.
         output.as_mut_slice::<T>()?.fill(T::ZERO);
         let work = Work::<T> { slices: self, plan, inputs, len, dtype: PhantomData };
-        let (parts, threads) = (points(&self.extents, &self.open), workers.threads());
-        let at_once = if self.splits && threads > 1 { (2 * threads).min(parts * self.blocks) } else { 1 };
         let mut sums = lane.pool.allocate(self.dtype, &[at_once, len])?;
         let mut total = lane.pool.allocate(self.dtype, &[len])?;
-        let units = parts * self.blocks;
         for first in (0..units).step_by(at_once.max(1)) {
             let count = at_once.min(units - first);
             let sums = &mut sums.as_mut_slice::<T>()?[..count * len];
             if at_once == 1 {
                 work.block(workers, lane, first, sums)?;
             } else {
-                while lanes.len() < count {
-                    lanes.push(Lane::new(LANE_LIMIT));
-                }
                 work.blocks(workers, &mut lanes[..count], first, sums)?;
             }
             for (unit, sum) in (first..).zip((0..count).map(|i| &sums[i * len..][..len])) {
