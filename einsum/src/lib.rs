@@ -4,7 +4,8 @@
 //! the operands' shapes it becomes the payload [`EinsumOp`], which a program holds; when extents are known an executor
 //! asks it for a [`ContractionTree`] and follows its steps.
 //!
-//! With the feature `serde`, einsums, plans, goals and trees are written and read as their text.
+//! With the feature `serde`, einsums, plans, goals and trees are written and read as their text; with the feature
+//! `indicatif`, searches are shown as progress bars.
 #![forbid(unsafe_code)]
 
 mod apply;
@@ -16,6 +17,8 @@ mod notation;
 mod objective;
 mod op;
 mod planning;
+#[cfg(feature = "indicatif")]
+mod progress_bar;
 mod report;
 mod rules;
 #[cfg(feature = "serde")]
@@ -30,6 +33,8 @@ pub use notation::{EinsumNotation, NotationError, SizeRule};
 pub use objective::{Goal, Objective};
 pub use op::{EinsumOp, FAMILY_ID};
 pub use planning::{EinsumOptimize, Nested, OPTIMAL_LIMIT, Progress, Search, Tell};
+#[cfg(feature = "indicatif")]
+pub use progress_bar::show_on;
 pub use rules::ad_rules;
 pub use subscripts::Subscripts;
 pub use text::EinsumPayloads;

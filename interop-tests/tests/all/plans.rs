@@ -1,8 +1,8 @@
-//! Einsums, plans, goals and contraction trees in a text format: as their own text.
+//! Einsums, plans, goals and contraction trees in a text format, as their own text; and searches as progress bars.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tenferro_einsum::{ContractionTree, EinsumOp, EinsumOptimize, Goal, Objective, Subscripts};
+use tenferro_einsum::{ContractionTree, EinsumOp, EinsumOptimize, Goal, Objective, Search, Subscripts, show_on};
 
 fn through<T: Serialize + DeserializeOwned>(value: &T) -> T {
     serde_json::from_str(&serde_json::to_string(value).unwrap()).unwrap()
@@ -29,4 +29,16 @@ fn plans_pass_as_their_text() {
 fn wrong_texts_are_refused() {
     assert!(serde_json::from_str::<EinsumOptimize>("\"optimize = best\"").is_err());
     assert!(serde_json::from_str::<Goal>("\"memory_limit = 0\"").is_err());
+}
+
+#[test]
+fn searches_are_shown_on_a_bar() {
+    let ring = |i| vec![i, (i + 1) % 7];
+    let shapes = [[2, 2].as_slice(); 7];
+    let op = EinsumOp::new(Subscripts::new((0..7).map(ring), []), &[], EinsumOptimize::RandomGreedy { trials: 9, seed: 1 });
+    let (op, bar) = (op.unwrap(), indicatif::ProgressBar::hidden());
+    let tree = op.tree_with(&shapes, &Search { progress: Some(&show_on(&bar)), ..Search::default() }).unwrap();
+    assert_eq!((bar.position(), bar.length()), (9, Some(9)));
+    assert_eq!(bar.message(), format!("flops {:.3e}, peak {:.3e}", tree.cost(), tree.peak()));
+    assert_eq!(op.tree(&shapes).unwrap().steps(), tree.steps());
 }
