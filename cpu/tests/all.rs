@@ -7,6 +7,7 @@ mod all {
     mod elementwise;
     mod engine;
     mod movement;
+    mod products;
     mod reduction;
     mod support;
 }

@@ -1,8 +1,9 @@
 //! Contractions as matrix products, straight from strided operands where the groups of axes allow it.
 
-use tenferro_core::Scalar;
+use tenferro_core::{DType, Scalar};
 use tenferro_runtime::Result;
 
+use super::direct::{self, Product};
 use super::multiply::{Strides, multiply};
 use super::{A, B, C, Groups};
 use crate::memory::BufferPool;
@@ -34,6 +35,8 @@ pub(crate) struct Matrix {
     packed: [Option<Packed>; 2],
     /// A copy of the result that is made last, likewise.
     unpacked: Option<Packed>,
+    /// Whether each product is so small that its operands are best read where they lie.
+    is_small: bool,
 }
 
 /// A compact copy of an operand, in the order in which the product wants it.
@@ -53,7 +56,7 @@ impl Matrix {
     }
 
     /// Orders the axes of each group and decides what to copy.
-    pub fn plan(mut groups: Groups) -> Self {
+    pub fn plan(dtype: DType, mut groups: Groups) -> Self {
         let Groups { batch, left, right, summed } = &mut groups;
         batch.sort_by_key(|axis| axis.strides[C]);
         left.sort_by_key(|axis| axis.strides[C]);
@@ -87,10 +90,11 @@ impl Matrix {
         let packed = [a.then(|| pack([left, summed, batch], A)), b.then(|| pack([summed, right, batch], B))];
 
         let stride = |axes: &Axes<3>, i: usize| axes.first().map_or(1, |axis| axis.strides[i]);
+        let (m, n, k) = (points(left), points(right), points(summed));
         Self {
-            m: points(left),
-            n: points(right),
-            k: points(summed),
+            m,
+            n,
+            k,
             strides: [
                 Strides { row: stride(left, A), column: stride(summed, A) },
                 Strides { row: stride(summed, B), column: stride(right, B) },
@@ -99,6 +103,7 @@ impl Matrix {
             batch: fuse(batch.iter().copied()),
             packed,
             unpacked,
+            is_small: direct::pays(dtype, m, n, k),
         }
     }
 
@@ -144,8 +149,8 @@ impl Matrix {
         let reach = |(data, start): (&[T], usize), i: usize, [rows, columns]: [usize; 2]| {
             let inner = [(rows, strides[i].row), (columns, strides[i].column)];
             let inner = inner.map(|(extent, stride)| Axis { extent, strides: [stride] });
-            let axes: Axes<1> = inner.into_iter().chain(operand(&self.batch, i)).collect();
-            assert!(within(&axes, start, data.len()), "an operand's entries lie within its buffer");
+            let axes = inner.into_iter().chain(operand(&self.batch, i));
+            assert!(within(axes, start, data.len()), "an operand's entries lie within its buffer");
         };
         reach(a, A, [m, k]);
         reach(b, B, [k, n]);
@@ -173,7 +178,13 @@ impl Matrix {
                 // SAFETY: the plan was made for a dtype that has a kernel; summed axes are not empty, so `k` is not 0;
                 // `reach` has shown that all entries lie within the slices, of which `c` is exclusively borrowed; the
                 // result is compact over its axes, so its entries are distinct, and blocks do not overlap.
-                unsafe { multiply(sizes, (a, strides[A]), (b, strides[B]), (c, strides[C])) };
+                unsafe {
+                    let (a, b, c) = ((a, strides[A]), (b, strides[B]), (c, strides[C]));
+                    match self.is_small {
+                        true => direct::multiply(Product { sizes, a, b, c }),
+                        false => multiply(sizes, a, b, c),
+                    }
+                }
                 walk.step();
             }
         };
@@ -228,7 +239,7 @@ impl Packed {
 }
 
 /// Whether all points of a nest lie within `0..len`.
-fn within(axes: &[Axis<1>], start: usize, len: usize) -> bool {
+pub(super) fn within(axes: impl IntoIterator<Item = Axis<1>>, start: usize, len: usize) -> bool {
     let (mut low, mut high) = (start as isize, start as isize);
     for axis in axes {
         let reach = (axis.extent as isize - 1) * axis.strides[0];
@@ -239,21 +250,21 @@ fn within(axes: &[Axis<1>], start: usize, len: usize) -> bool {
 }
 
 /// A pointer that blocks on other threads read through.
-struct Shared<T>(*const T);
+pub(super) struct Shared<T>(pub *const T);
 // SAFETY: only shared slices of `Scalar`s, which are plain data, are read through it.
 unsafe impl<T: Scalar> Sync for Shared<T> {}
 impl<T> Shared<T> {
-    fn get(&self) -> *const T {
+    pub fn get(&self) -> *const T {
         self.0
     }
 }
 
 /// A pointer that blocks on other threads write through, each its own entries.
-struct Exclusive<T>(*mut T);
+pub(super) struct Exclusive<T>(pub *mut T);
 // SAFETY: see the call of `multiply`: blocks do not overlap.
 unsafe impl<T: Scalar> Sync for Exclusive<T> {}
 impl<T> Exclusive<T> {
-    fn get(&self) -> *mut T {
+    pub fn get(&self) -> *mut T {
         self.0
     }
 }

@@ -3,9 +3,12 @@
 //! Labels fall into four groups: batch (on both operands and the result), summed (on both operands only), left free and
 //! right free (on one operand and the result). Each group whose axes lie one after the other is one axis of a matrix.
 
+mod across;
+mod direct;
 mod loops;
 mod matrix;
 mod multiply;
+mod vector;
 
 use smallvec::SmallVec;
 use tenferro_core::DType;
@@ -17,6 +20,7 @@ use crate::nest::{Axes, Axis, points};
 use crate::region::{self, Element, Nest};
 use crate::workers::Workers;
 
+use across::Across;
 use loops::Loops;
 use matrix::Matrix;
 
@@ -86,6 +90,8 @@ pub(crate) enum Contraction {
     Product(Box<Nest<2>>),
     /// Plain loops: integers, and what is too small or too thin for the matrix kernel.
     Loops(Box<Loops>),
+    /// Small matrix products along a contiguous batch.
+    Across(Box<Across>),
     /// A matrix product for each point of the batch.
     Matrix(Box<Matrix>),
 }
@@ -102,8 +108,11 @@ impl Contraction {
             let axis = |axis: &Axis<3>| Axis { extent: axis.extent, strides: [axis.strides[A], axis.strides[B]] };
             return Self::Product(Box::new(Nest::new(result.iter().map(axis).collect())));
         }
+        if let Some(across) = Across::plan(dtype, &groups) {
+            return Self::Across(Box::new(across));
+        }
         if multiply::has_kernel(dtype) && Matrix::pays(&groups) {
-            return Self::Matrix(Box::new(Matrix::plan(groups)));
+            return Self::Matrix(Box::new(Matrix::plan(dtype, groups)));
         }
         Self::Loops(Box::new(Loops::plan(&result, &groups.summed)))
     }
@@ -128,6 +137,7 @@ impl Contraction {
                 nest.run(workers, region::product::<T>(), sources, starts, T::wrap_mut(c));
             }
             Self::Loops(loops) => loops.run(workers, a, b, c),
+            Self::Across(across) => across.run(workers, a, b, c),
             Self::Matrix(matrix) => matrix.run(workers, pool, a, b, c)?,
         }
         Ok(())

@@ -11,6 +11,9 @@ const PARALLEL: usize = 1 << 17;
 /// Elements of one block of work.
 const BLOCK: usize = 1 << 15;
 
+/// Bytes that the caches would not keep until they are used.
+const BEYOND_CACHES: usize = 1 << 23;
+
 /// Where a copy writes, in strides: `[destination, source]` of every axis.
 pub(crate) type CopyAxes = Axes<2>;
 
@@ -37,8 +40,9 @@ pub(crate) fn copy<T: Scalar>(
     let span: usize = inner.iter().map(|axis| (axis.extent - 1) * axis.strides[0] as usize).sum();
     let separate = span < outer.strides[0] as usize;
     let total = points(&axes);
+    let beyond_caches = total.saturating_mul(size_of::<T>()) >= BEYOND_CACHES;
     if !separate || total < PARALLEL || workers.threads() == 1 {
-        return copy_block(&axes, destination, source, from);
+        return copy_block(&axes, destination, source, from, beyond_caches);
     }
     let steps = (BLOCK * outer.extent).div_ceil(total).next_multiple_of(SIDE).min(outer.extent);
     workers.run(true, |split: Split| {
@@ -48,13 +52,13 @@ pub(crate) fn copy<T: Scalar>(
             let outer = &mut axes[inner.len()];
             outer.extent = steps.min(outer.extent - block * steps);
             let from = from + (block * steps) as isize * outer.strides[1];
-            copy_block(&axes, part, source, from);
+            copy_block(&axes, part, source, from, beyond_caches);
         });
     });
 }
 
 /// The same on one thread; `axes` are fused, the shortest stride of the destination first.
-fn copy_block<T: Scalar>(axes: &[Axis<2>], destination: &mut [T], source: &[T], from: isize) {
+fn copy_block<T: Scalar>(axes: &[Axis<2>], destination: &mut [T], source: &[T], from: isize, beyond_caches: bool) {
     let (row, outer) = match axes.split_first() {
         Some((row, outer)) => (*row, outer),
         None => return destination[0] = source[from as usize],
@@ -67,7 +71,7 @@ fn copy_block<T: Scalar>(axes: &[Axis<2>], destination: &mut [T], source: &[T], 
             let column = rest.remove(i);
             let (s, d) = (row.strides[1], column.strides[0] as usize);
             each_point(&rest, from, |to, from| {
-                transpose((row.extent, s), (column.extent, d), &mut destination[to..], source, from);
+                transpose((row.extent, s), (column.extent, d), &mut destination[to..], source, from, beyond_caches);
             });
         }
         _ => each_point(outer, from, |to, from| copy_row(row, &mut destination[to..], source, from)),

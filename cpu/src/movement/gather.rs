@@ -16,7 +16,7 @@ pub(crate) fn gather<T: Scalar>(data: &[T], start: isize, axes: &[Axis<1>], out:
         [inner, outer] if outer.strides[0].unsigned_abs() < inner.strides[0].unsigned_abs() => {
             if outer.strides[0] == 1 {
                 let (rows, columns) = ((inner.extent, inner.strides[0]), (outer.extent, inner.extent));
-                return transpose(rows, columns, out, data, start);
+                return transpose(rows, columns, out, data, start, false);
             }
             for i in 0..inner.extent {
                 let mut position = start + i as isize * inner.strides[0];

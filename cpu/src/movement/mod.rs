@@ -3,6 +3,7 @@
 mod copy;
 mod gather;
 mod indexed;
+mod lines;
 mod place;
 mod transpose;
 

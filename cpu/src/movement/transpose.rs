@@ -2,24 +2,33 @@
 
 use tenferro_core::Scalar;
 
+use super::lines;
+
 /// The side of a block in which lines of both sides stay in the caches while they are used.
 pub(super) const SIDE: usize = 64;
 /// The side of a block that is turned in registers.
 const MICRO: usize = 4;
 
-/// `destination[i + j * d] = source[from + i * s + j]` for all `i < rows` and `j < columns`, block by block.
+/// `destination[i + j * d] = source[from + i * s + j]` for all `i < rows` and `j < columns`, block by block. What is
+/// `beyond_caches` is written past them.
 pub(super) fn transpose<T: Scalar>(
     (rows, s): (usize, isize),
     (columns, d): (usize, usize),
     destination: &mut [T],
     source: &[T],
     from: isize,
+    beyond_caches: bool,
 ) {
-    for j in (0..columns).step_by(SIDE) {
-        for i in (0..rows).step_by(SIDE) {
-            let sides = [SIDE.min(rows - i), SIDE.min(columns - j)];
-            let from = from + i as isize * s + j as isize;
-            block(sides, s, d, &mut destination[i + j * d..], source, from);
+    // Whole lines first, and what is left of the rows and of the columns.
+    let (line_rows, line_columns) = lines::transpose((rows, s), (columns, d), destination, source, from, beyond_caches);
+    let rests = [(line_rows..rows, 0..line_columns), (0..rows, line_columns..columns)];
+    for (rows, columns) in rests {
+        for j in columns.clone().step_by(SIDE) {
+            for i in rows.clone().step_by(SIDE) {
+                let sides = [SIDE.min(rows.end - i), SIDE.min(columns.end - j)];
+                let from = from + i as isize * s + j as isize;
+                block(sides, s, d, &mut destination[i + j * d..], source, from);
+            }
         }
     }
 }
