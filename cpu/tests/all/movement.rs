@@ -50,6 +50,34 @@ fn every_permutation_is_copied() {
     }
 }
 
+/// Sizes beyond the caches, whose copies go past them where lines are aligned, and one whose lines are not.
+#[test]
+fn large_permutations_are_copied() {
+    let mut engine = CpuEngine::with_threads(2).unwrap();
+    for shape in [[128, 72, 120], [130, 67, 131]] {
+        let count: usize = shape.iter().product();
+        let x = Tensor::from_vec_col_major(shape, (0..count as i64).collect()).unwrap();
+        let strides = [1, shape[0], shape[0] * shape[1]];
+        for axes in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            let permuted = x.transpose(&axes).unwrap();
+            let mut copy = engine.allocate(DType::I64, permuted.shape()).unwrap();
+            engine.copy(&permuted.view(), &mut copy).unwrap();
+            let mut entries = copy.as_slice::<i64>().unwrap().iter();
+            let [a, b, c] = axes.map(|axis| (shape[axis], strides[axis]));
+            for k in 0..c.0 {
+                for j in 0..b.0 {
+                    let start = j * b.1 + k * c.1;
+                    assert!(
+                        (0..a.0).all(|i| entries.next() == Some(&((start + i * a.1) as i64))),
+                        "{shape:?} {axes:?}"
+                    );
+                }
+            }
+            engine.recycle(copy);
+        }
+    }
+}
+
 #[test]
 fn a_copy_keeps_the_order_of_entries_and_needs_as_many() {
     let mut engine = CpuEngine::serial();

@@ -33,9 +33,10 @@ fn wrong_texts_are_refused() {
 
 #[test]
 fn searches_are_shown_on_a_bar() {
-    let ring = |i| vec![i, (i + 1) % 7];
     let shapes = [[2, 2].as_slice(); 7];
-    let op = EinsumOp::new(Subscripts::new((0..7).map(ring), []), &[], EinsumOptimize::RandomGreedy { trials: 9, seed: 1 });
+    let ring: Vec<Vec<u32>> = (0..7).map(|i| vec![i, (i + 1) % 7]).collect();
+    let plan = EinsumOptimize::RandomGreedy { trials: 9, seed: 1 };
+    let op = EinsumOp::new(Subscripts::new(ring, []), &[], plan);
     let (op, bar) = (op.unwrap(), indicatif::ProgressBar::hidden());
     let tree = op.tree_with(&shapes, &Search { progress: Some(&show_on(&bar)), ..Search::default() }).unwrap();
     assert_eq!((bar.position(), bar.length()), (9, Some(9)));
