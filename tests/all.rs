@@ -23,6 +23,7 @@ mod all {
     mod orders;
     mod passes;
     mod prepared_cache;
+    mod processes;
     mod programs;
     mod ranked_derivatives;
     mod support;
