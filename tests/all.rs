@@ -22,6 +22,7 @@ mod all {
     mod op_errors;
     mod orders;
     mod passes;
+    mod powers;
     mod prepared_cache;
     mod processes;
     mod programs;

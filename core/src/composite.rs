@@ -389,9 +389,12 @@ pub fn expand(b: &mut ProgramBuilder, reduced: ValueId, like: ValueId, axes: &[u
 /// `depth` has no 1.
 ///
 /// # Errors
-/// When the indices are not integers.
+/// When the indices are not integers, or the depth is a negative number.
 pub fn one_hot(b: &mut ProgramBuilder, indices: ValueId, depth: &SymDim, dtype: DType) -> Result<ValueId> {
     require(b, "one_hot", "indices", indices, DTypeSet::INTEGER)?;
+    if let Some(depth) = depth.as_const().filter(|depth| *depth < 0) {
+        return Err(Error::argument("one_hot", "depth", format!("is {depth}, but an extent is not negative")));
+    }
     let meta = b.meta(indices).clone();
     let rank = meta.rank() as u32;
     let shape: Vec<SymDim> = meta.shape.iter().chain([depth]).cloned().collect();

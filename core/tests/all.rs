@@ -3,6 +3,7 @@
 
 mod all {
     mod draw;
+    mod extents;
     mod fingerprint;
     mod indexing;
     mod passes;

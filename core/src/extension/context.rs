@@ -90,44 +90,41 @@ impl<'a> ShapeContext<'a> {
     /// Requires `a == b`.
     ///
     /// # Errors
-    /// When they differ for all sizes.
+    /// When they differ for all sizes, or one does not fit 64 bits.
     pub fn require_equal(&mut self, a: &SymDim, b: &SymDim, reason: &str) -> Result<()> {
-        if a == b {
+        if a == b && !a.overflowed() {
             return Ok(());
         }
-        self.decide((!never_equal(a, b)).then_some(()), a, Relation::Eq, b, reason)
+        self.decide(!never_equal(a, b), a, Relation::Eq, b, reason)
     }
 
     /// Requires `a <= b`.
     ///
     /// # Errors
-    /// When `a` exceeds `b` for all sizes.
+    /// When `a` exceeds `b` for all sizes, or one does not fit 64 bits.
     pub fn require_at_most(&mut self, a: &SymDim, b: &SymDim, reason: &str) -> Result<()> {
         let difference = self.names.range(&(b - a));
         if never_negative(&difference.low) {
             return Ok(());
         }
         let possible = difference.high.as_const().is_none_or(|most| most >= 0);
-        self.decide(possible.then_some(()), a, Relation::Le, b, reason)
+        self.decide(possible, a, Relation::Le, b, reason)
     }
 
-    fn decide(
-        &mut self,
-        possible: Option<()>,
-        lhs: &SymDim,
-        relation: Relation,
-        rhs: &SymDim,
-        reason: &str,
-    ) -> Result<()> {
+    fn decide(&mut self, possible: bool, lhs: &SymDim, relation: Relation, rhs: &SymDim, reason: &str) -> Result<()> {
         let names = self.names;
-        possible.ok_or_else(|| {
+        let wide = lhs.overflowed() || rhs.overflowed();
+        if !possible || wide {
             let mut message = format!("must satisfy {} {} {}", names.dim(lhs), relation.symbol(), names.dim(rhs));
             for i in 0..if self.stated { 0 } else { self.inputs.len() } {
                 let (separator, operand) = (if i == 0 { "; " } else { ", " }, self.operand(i));
                 message += &format!("{separator}`{operand}` is {}", self.shape_text(i));
             }
-            Error::argument(self.op.to_string(), reason.to_string(), message)
-        })?;
+            if wide {
+                message += "; 1/0 does not fit 64 bits";
+            }
+            return Err(Error::argument(self.op.to_string(), reason.to_string(), message));
+        }
         let reason = if self.stated { reason.to_string() } else { format!("`{}` ({reason})", self.op) }.into();
         self.guards.push(Guard { lhs: lhs.clone(), relation, rhs: rhs.clone(), reason }.in_order());
         Ok(())

@@ -114,31 +114,38 @@ pub(super) fn sign(l: &mut Linearize<'_>) -> Tangent {
     l.b.select(at_zero, zero, scaled).map(Some)
 }
 
+/// `da b a^(b - 1) + db a^b log(a)`. Where a is 0 and b is not negative, the result counts as constant in b, in every
+/// order: the logarithm is infinite there. Only there may a select cut a dependence off, as it is differentiated too:
+/// `b a^(b - 1)` is 0 at b = 0, but depends on b.
 pub(super) fn pow(l: &mut Linearize<'_>) -> Tangent {
     let [a, b] = [l.inputs[0], l.inputs[1]];
+    let zero = constant(l, a, 0.0)?;
+    let one = constant(l, a, 1.0)?;
+    let a_zero = l.b.compare(Comparison::Eq, a, zero)?;
+    let real_b = l.b.real(b)?;
+    let real_zero = l.b.constant_like(real_b, 0.0)?;
+    let b_nonnegative = l.b.compare(Comparison::Ge, real_b, real_zero)?;
+    let flat = l.b.and(a_zero, b_nonnegative)?;
     let base = match l.tangents[0] {
         Some(t) => {
-            let one = constant(l, b, 1.0)?;
+            // 0 * a^-1 is NaN where a is 0 or NaN, but a^0 is constant
+            let b_zero = l.b.compare(Comparison::Eq, b, zero)?;
+            let unknown = l.b.compare(Comparison::Ne, a, a)?;
+            let singular = l.b.or(a_zero, unknown)?;
+            let constant = l.b.and(singular, b_zero)?;
+            let a = l.b.select(constant, one, a)?;
+            let hold = l.b.or(flat, constant)?;
+            let held = l.b.stop_gradient(b)?;
+            let b = l.b.select(hold, held, b)?;
             let lowered = l.b.sub(b, one)?;
             let power = l.b.pow(a, lowered)?;
             let factor = l.b.mul(b, power)?;
-            // 0 * a^-1 is NaN at a = 0, where a^0 is constant
-            let zero = constant(l, b, 0.0)?;
-            let flat = l.b.compare(Comparison::Eq, b, zero)?;
-            let factor = l.b.select(flat, zero, factor)?;
             Some(l.b.mul(t, factor)?)
         }
         None => None,
     };
     let exponent = match l.tangents[1] {
         Some(t) => {
-            let zero = constant(l, a, 0.0)?;
-            let one = constant(l, a, 1.0)?;
-            let a_zero = l.b.compare(Comparison::Eq, a, zero)?;
-            let real_b = l.b.real(b)?;
-            let real_zero = l.b.constant_like(real_b, 0.0)?;
-            let b_nonnegative = l.b.compare(Comparison::Ge, real_b, real_zero)?;
-            let flat = l.b.and(a_zero, b_nonnegative)?;
             let safe = l.b.select(flat, one, a)?;
             let logarithm = l.b.log(safe)?;
             let factor = l.b.mul(l.output, logarithm)?;

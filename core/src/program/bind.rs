@@ -104,12 +104,12 @@ impl SemanticProgram {
             if !holds {
                 let names = SizeNames(&self.sizes);
                 return Err(self.refuse(format!(
-                    "{} needs {} {} {}, but {}",
+                    "{} needs {} {} {}{}",
                     guard.reason,
                     names.dim(&guard.lhs),
                     guard.relation.symbol(),
                     names.dim(&guard.rhs),
-                    names.values(&[&guard.lhs, &guard.rhs], sizes),
+                    known(", but ", names.values(&[&guard.lhs, &guard.rhs], sizes)),
                 )));
             }
         }
@@ -120,7 +120,8 @@ impl SemanticProgram {
     fn value(&self, dim: &SymDim, sizes: &[usize]) -> Result<i64> {
         dim.eval(sizes).map_err(|_| {
             let names = SizeNames(&self.sizes);
-            self.refuse(format!("{} cannot be computed with {}", names.dim(dim), names.values(&[dim], sizes)))
+            let with = known(" with ", names.values(&[dim], sizes));
+            self.refuse(format!("{} cannot be computed{with}", names.dim(dim)))
         })
     }
 
@@ -159,7 +160,7 @@ impl SemanticProgram {
                     SizeBinding::Axis { input, axis, .. } => {
                         format!("on axis {axis} of `{}`", self.inputs[input as usize].name)
                     }
-                    SizeBinding::Value { value, .. } => format!("the value of {}", self.value_name(value)),
+                    SizeBinding::Value { value, .. } => format!("as the value of {}", self.value_name(value)),
                 };
                 format!("size `{}`: {} {first}, {actual} on {place}", size.name, sizes[id.0 as usize])
             }
@@ -177,4 +178,9 @@ impl SemanticProgram {
     fn refuse(&self, message: String) -> Error {
         Error::Binding { program: self.name.to_string(), message }
     }
+}
+
+/// The values of sizes after a conjunction, and nothing where no size occurs.
+fn known(conjunction: &str, values: String) -> String {
+    if values.is_empty() { values } else { conjunction.to_string() + &values }
 }

@@ -100,7 +100,8 @@ impl ProgramBuilder {
     /// Adds an input.
     ///
     /// # Errors
-    /// When an input has this name already, or the shape uses a size of another program.
+    /// When an input has this name already, or the shape uses a size of another program, or an extent is negative for
+    /// all sizes.
     pub fn input(&mut self, name: impl Into<String>, dtype: DType, shape: &[SymDim]) -> Result<ValueId> {
         let name = name.into();
         if self.inputs.iter().any(|(n, _)| *n == name) {
@@ -108,6 +109,9 @@ impl ProgramBuilder {
         }
         for dim in shape {
             self.check_sizes(dim)?;
+        }
+        if let Some(message) = impossible_extent(shape, self.size_names()) {
+            return Err(self.malformed(format!("input `{name}` {message}")));
         }
         let value = self.push_value(ValueMeta::new(dtype, shape.to_vec()), None);
         self.inputs.push((name, value));
@@ -183,12 +187,13 @@ impl ProgramBuilder {
     /// Dtype and shape of a value of this builder.
     ///
     /// # Panics
-    /// When the value is another builder's; operations refuse such a value with an error.
+    /// When the builder has no value of this number; operations refuse that with an error. A value is only its number:
+    /// one of another builder, where its number is taken here, stands for what has the number here.
     pub fn meta(&self, value: ValueId) -> &ValueMeta {
         &self.values[value.index()]
     }
 
-    /// The node that makes a value; `None` for an input and a value of another builder.
+    /// The node that makes a value; `None` for an input and a number that no value has.
     pub(crate) fn maker(&self, value: ValueId) -> Option<&Node> {
         self.makers.get(value.index())?.map(|i| &self.nodes[i as usize])
     }
@@ -223,9 +228,14 @@ impl ProgramBuilder {
     pub fn guard(&mut self, lhs: &SymDim, relation: Relation, rhs: &SymDim, reason: &str) -> Result<()> {
         self.check_sizes(lhs)?;
         self.check_sizes(rhs)?;
-        self.with_context(&[], |ctx| match relation {
+        let stated = self.with_context(&[], |ctx| match relation {
             Relation::Eq => ctx.require_equal(lhs, rhs, reason),
             Relation::Le => ctx.require_at_most(lhs, rhs, reason),
+        });
+        stated.map_err(|_| {
+            let names = self.size_names();
+            let condition = format!("{} {} {}", names.dim(lhs), relation.symbol(), names.dim(rhs));
+            self.malformed(format!("the guard {reason:?} never holds: {condition}"))
         })
     }
 
@@ -277,17 +287,20 @@ impl ProgramBuilder {
         self.guards.push((None, guard));
     }
 
-    /// Refuses a value of another builder.
+    /// Refuses the number of a value that is not there.
     pub(super) fn known(&self, value: ValueId) -> Result<()> {
         self.known_meta(value).map(|_| ())
     }
 
-    /// Dtype and shape of a value, which may be another builder's.
+    /// Dtype and shape of a value, whose number may be another builder's and beyond this one's.
     pub(crate) fn known_meta(&self, value: ValueId) -> Result<&ValueMeta> {
         self.values.get(value.index()).ok_or_else(|| self.malformed(format!("%{} is no value of it", value.0)))
     }
 
     pub(super) fn check_sizes(&self, dim: &SymDim) -> Result<()> {
+        if dim.overflowed() {
+            return Err(self.malformed("an extent does not fit 64 bits".into()));
+        }
         let mut unknown = None;
         dim.for_each_size(&mut |id| unknown = unknown.or((id.0 as usize >= self.sizes.len()).then_some(id)));
         match unknown {
@@ -336,7 +349,22 @@ pub(super) fn infer(op: &Op, inputs: &[&ValueMeta], names: SizeNames<'_>) -> Res
             outputs
         }
     };
+    if let Some(message) = outputs.iter().find_map(|output| impossible_extent(&output.shape, names)) {
+        return Err(Error::argument(op.name().to_string(), "result", message));
+    }
     Ok((outputs, ctx.into_guards()))
+}
+
+/// That a shape has an extent that is none whatever the sizes, as a predicate.
+fn impossible_extent(shape: &[SymDim], names: SizeNames<'_>) -> Option<String> {
+    let negative = |dim: &SymDim| names.range(dim).high.as_const().is_some_and(|most| most < 0);
+    shape.iter().enumerate().find_map(|(axis, dim)| match dim {
+        dim if dim.overflowed() => Some(format!("would have an extent on axis {axis} that does not fit 64 bits")),
+        dim if negative(dim) => {
+            Some(format!("would have extent {} on axis {axis}, but an extent is not negative", names.dim(dim)))
+        }
+        _ => None,
+    })
 }
 
 pub(super) fn check_operands(op: &CoreOp, inputs: &[&ValueMeta]) -> Result<()> {

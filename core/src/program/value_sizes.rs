@@ -38,6 +38,13 @@ impl ProgramBuilder {
         }
         let name = name.into();
         if let Some(known) = self.known_size(value) {
+            if let Some(value) = known.as_const().filter(|value| *value < 0) {
+                return Err(Error::argument(
+                    "size_of_value",
+                    "value",
+                    format!("is {value}, but a size is not negative"),
+                ));
+            }
             self.guard(&0.into(), Relation::Le, &known, &format!("size `{name}`"))?;
             self.guard(&known, Relation::Le, bound, &format!("size `{name}`"))?;
             return Ok(known);

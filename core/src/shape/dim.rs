@@ -4,6 +4,9 @@
 //! non-polynomial operations `floor(a / b)`, `min(a, b)` and `max(a, b)`. Terms and factors are kept
 //! sorted and like terms are collected, so two expressions that are equal as polynomials are equal as
 //! values: `n + 1 == 1 + n`.
+//!
+//! A number that leaves 64 bits makes the whole expression `1/0`, which has no value, stays under every operation, and
+//! is refused as an extent.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -63,6 +66,23 @@ impl SymDim {
         Self { constant: value, terms: Cow::Borrowed(&[]) }
     }
 
+    /// The expression without a value that an overflow leaves, `1/0`.
+    fn overflow() -> Self {
+        const PARTS: &[SymDim] = &[SymDim::constant(1), SymDim::constant(0)];
+        Self::atom(Factor::Quotient(Cow::Borrowed(PARTS)))
+    }
+
+    /// Whether a number in the expression left 64 bits when it was made, so that it has no value.
+    pub(crate) fn overflowed(&self) -> bool {
+        match (self.constant, &*self.terms) {
+            (0, [Term { coefficient: 1, factors }]) => match &**factors {
+                [Factor::Quotient(a)] => (a[0].as_const(), a[1].as_const()) == (Some(1), Some(0)),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
     fn atom(factor: Factor) -> Self {
         Self { constant: 0, terms: Cow::Owned(vec![Term { coefficient: 1, factors: Cow::Owned(vec![factor]) }]) }
     }
@@ -96,6 +116,9 @@ impl SymDim {
 
     /// `floor(self / divisor)`; exact quotients are simplified.
     pub fn div(&self, divisor: &SymDim) -> SymDim {
+        if self.overflowed() || divisor.overflowed() {
+            return Self::overflow();
+        }
         if let Some(d) = divisor.as_const() {
             if d == 1 {
                 return self.clone();
@@ -106,8 +129,8 @@ impl SymDim {
                     self.terms.iter().map(|t| Term { coefficient: t.coefficient / d, factors: t.factors.clone() });
                 return SymDim { constant: self.constant / d, terms: terms.collect::<Vec<_>>().into() };
             }
-            if let Some(quotient) = self.as_const().and_then(|a| floor_div(a, d)) {
-                return SymDim::constant(quotient);
+            if let Some(a) = self.as_const().filter(|_| d != 0) {
+                return floor_div(a, d).map_or_else(Self::overflow, SymDim::constant);
             }
         }
         Self::atom(Factor::Quotient(Cow::Owned(vec![self.clone(), divisor.clone()])))
@@ -124,6 +147,9 @@ impl SymDim {
     }
 
     fn extremum(&self, other: &SymDim, wanted: Ordering, factor: fn(Cow<'static, [SymDim]>) -> Factor) -> SymDim {
+        if self.overflowed() || other.overflowed() {
+            return Self::overflow();
+        }
         if let Some(difference) = (self - other).as_const() {
             let first = difference == 0 || difference.cmp(&0) == wanted;
             return if first { self.clone() } else { other.clone() };
@@ -221,20 +247,20 @@ impl SymDim {
         self.for_each_size(&mut |id| f(id));
     }
 
-    /// Collects like terms and sorts.
-    fn canonical(constant: i64, mut terms: Vec<Term>) -> SymDim {
+    /// Collects like terms and sorts; `None` where a number overflows.
+    fn canonical(constant: i64, mut terms: Vec<Term>) -> Option<SymDim> {
         terms.sort_by(|a, b| a.factors.cmp(&b.factors));
         let mut collected: Vec<Term> = Vec::with_capacity(terms.len());
         for term in terms {
             match collected.last_mut() {
                 Some(last) if last.factors == term.factors => {
-                    last.coefficient = last.coefficient.saturating_add(term.coefficient);
+                    last.coefficient = last.coefficient.checked_add(term.coefficient)?;
                 }
                 _ => collected.push(term),
             }
         }
         collected.retain(|t| t.coefficient != 0);
-        SymDim { constant, terms: collected.into() }
+        Some(SymDim { constant, terms: collected.into() })
     }
 }
 
@@ -246,7 +272,7 @@ impl From<i64> for SymDim {
 
 impl From<usize> for SymDim {
     fn from(value: usize) -> Self {
-        Self::constant(i64::try_from(value).unwrap_or(i64::MAX))
+        i64::try_from(value).map_or_else(|_| Self::overflow(), Self::constant)
     }
 }
 
@@ -269,7 +295,10 @@ fn floor_div(a: i64, b: i64) -> Option<i64> {
 }
 
 fn add(a: &SymDim, b: &SymDim) -> SymDim {
-    SymDim::canonical(a.constant.saturating_add(b.constant), a.terms.iter().chain(b.terms.iter()).cloned().collect())
+    sticky(a, b, || {
+        let terms = a.terms.iter().chain(b.terms.iter()).cloned().collect();
+        SymDim::canonical(a.constant.checked_add(b.constant)?, terms)
+    })
 }
 
 fn negate(a: &SymDim) -> SymDim {
@@ -281,22 +310,30 @@ fn sub(a: &SymDim, b: &SymDim) -> SymDim {
 }
 
 fn mul(a: &SymDim, b: &SymDim) -> SymDim {
-    let mut terms = Vec::new();
-    let product = |x: &[Factor], y: &[Factor], coefficient: i64| {
+    let product = |x: &[Factor], y: &[Factor], coefficient: Option<i64>| {
         let mut factors: Vec<Factor> = x.iter().chain(y).cloned().collect();
         factors.sort();
-        Term { coefficient, factors: factors.into() }
+        Some(Term { coefficient: coefficient?, factors: factors.into() })
     };
-    for x in a.terms.iter() {
-        terms.push(product(&x.factors, &[], x.coefficient.saturating_mul(b.constant)));
-        for y in b.terms.iter() {
-            terms.push(product(&x.factors, &y.factors, x.coefficient.saturating_mul(y.coefficient)));
+    sticky(a, b, || {
+        let mut terms = Vec::new();
+        for x in a.terms.iter() {
+            terms.push(product(&x.factors, &[], x.coefficient.checked_mul(b.constant))?);
+            for y in b.terms.iter() {
+                terms.push(product(&x.factors, &y.factors, x.coefficient.checked_mul(y.coefficient))?);
+            }
         }
-    }
-    for y in b.terms.iter() {
-        terms.push(product(&[], &y.factors, y.coefficient.saturating_mul(a.constant)));
-    }
-    SymDim::canonical(a.constant.saturating_mul(b.constant), terms)
+        for y in b.terms.iter() {
+            terms.push(product(&[], &y.factors, y.coefficient.checked_mul(a.constant))?);
+        }
+        SymDim::canonical(a.constant.checked_mul(b.constant)?, terms)
+    })
+}
+
+/// What is computed of two expressions; the overflow where one of them or the result is it, so that it cannot cancel.
+fn sticky(a: &SymDim, b: &SymDim, compute: impl FnOnce() -> Option<SymDim>) -> SymDim {
+    let computed = if a.overflowed() || b.overflowed() { None } else { compute() };
+    computed.unwrap_or_else(SymDim::overflow)
 }
 
 macro_rules! operators {
@@ -374,6 +411,30 @@ mod tests {
         assert_eq!((n() * 2 + 1).as_affine(), Some((SizeId(0), 2, 1)));
         assert_eq!((n() * n()).as_affine(), None);
         assert_eq!(n().as_size(), Some(SizeId(0)));
+    }
+
+    #[test]
+    fn an_overflow_stays() {
+        let least = SymDim::constant(i64::MIN);
+        let made = [
+            n() + i64::MAX + i64::MAX,
+            n() * i64::MAX * 2,
+            n() * i64::MAX + n(),
+            -least.clone(),
+            least.div(&(-1).into()),
+            SymDim::from(usize::MAX),
+            n().substitute(&[i64::MAX.into()]) + 1,
+        ];
+        for e in made {
+            assert!(e.overflowed(), "{e}");
+            let one = SymDim::from(1);
+            let further = [&e - &e, &e - i64::MAX, &e * 0, e.div(&e), one.div(&e), e.minimum(&one), one.maximum(&e)];
+            for e in further.into_iter().chain([e.substitute(&[one])]) {
+                assert!(e.overflowed() && e.eval(&[1]).is_err() && e.as_const().is_none(), "{e}");
+            }
+        }
+        assert_eq!(n() + i64::MAX - i64::MAX, n());
+        assert_eq!(least.eval(&[]).unwrap(), i64::MIN);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub use layout::{Layout, Offsets, Shape, Strides};
 pub use memory::{reserved_bytes, set_reserve_limit, trim_reserve};
 pub use nested::Nested;
 pub use read::TensorRead;
-pub use slice::{Ellipsis, NewAxis, Slice};
+pub use slice::{Ellipsis, NewAxis, Slice, Steps};
 pub use typed::TypedTensor;
 pub use typed_view::TypedView;
 pub use view::TensorView;

@@ -37,15 +37,10 @@ pub struct NewAxis;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ellipsis;
 
-impl Slice {
-    /// Takes only every `step`th index, backwards if negative. A single index and a new axis have no steps and stay.
-    #[must_use]
-    pub const fn step_by(self, step: isize) -> Slice {
-        match self {
-            Slice::Range { start, end, .. } => Slice::Range { start, end, step },
-            other => other,
-        }
-    }
+/// What `; step` may follow in [`s!`](crate::s): a range. An index, a new axis and an ellipsis have no steps.
+pub trait Steps {
+    /// Every `step`th index, backwards if negative.
+    fn every(self, step: isize) -> Slice;
 }
 
 /// Writes how a tensor is sliced, axis by axis: `s![1..3, .., ..;-1, 0, NewAxis, Ellipsis]`.
@@ -65,13 +60,19 @@ impl Slice {
 /// assert_eq!(a.slice::<3>(&s![NewAxis, 1.., ..-1])?.shape(), [1, 1, 2]);
 /// # Ok::<(), tenferro_core::Error>(())
 /// ```
+///
+/// Only a range has a step:
+///
+/// ```compile_fail,E0277
+/// let _ = tenferro_core::s![tenferro_core::tensor::Ellipsis; -1];
+/// ```
 #[macro_export]
 macro_rules! s {
     (@ [$($done:expr),*]) => {
         [$($done),*]
     };
     (@ [$($done:expr),*] $entry:expr; $step:expr $(, $($rest:tt)*)?) => {
-        $crate::s!(@ [$($done,)* $crate::s!(@entry $entry).step_by($step)] $($($rest)*)?)
+        $crate::s!(@ [$($done,)* $crate::s!(@entry $entry, $step)] $($($rest)*)?)
     };
     (@ [$($done:expr),*] $entry:expr $(, $($rest:tt)*)?) => {
         $crate::s!(@ [$($done,)* $crate::s!(@entry $entry)] $($($rest)*)?)
@@ -80,6 +81,11 @@ macro_rules! s {
         // Nothing iterates over the range: `1..-1` is as good as any.
         #[allow(clippy::reversed_empty_ranges)]
         let entry = $crate::tensor::Slice::from($entry);
+        entry
+    }};
+    (@entry $entry:expr, $step:expr) => {{
+        #[allow(clippy::reversed_empty_ranges)]
+        let entry = $crate::tensor::Steps::every($entry, $step);
         entry
     }};
     ($($entries:tt)*) => {
@@ -99,9 +105,15 @@ impl From<Ellipsis> for Slice {
     }
 }
 
+impl Steps for RangeFull {
+    fn every(self, step: isize) -> Slice {
+        Slice::Range { start: 0, end: None, step }
+    }
+}
+
 impl From<RangeFull> for Slice {
-    fn from(_: RangeFull) -> Self {
-        Slice::Range { start: 0, end: None, step: 1 }
+    fn from(range: RangeFull) -> Self {
+        range.every(1)
     }
 }
 
@@ -144,34 +156,28 @@ macro_rules! from_integers {
             }
         }
 
-        impl From<Range<$Integer>> for Slice {
-            fn from(range: Range<$Integer>) -> Self {
-                Slice::Range { start: range.start.position(), end: Some(range.end.position()), step: 1 }
+        from_ranges! {
+            Range<$Integer>, range => range.start.position(), Some(range.end.position());
+            RangeInclusive<$Integer>, range => range.start().position(), after(*range.end());
+            RangeFrom<$Integer>, range => range.start.position(), None;
+            RangeTo<$Integer>, range => 0, Some(range.end.position());
+            RangeToInclusive<$Integer>, range => 0, after(range.end);
+        }
+    )* };
+}
+
+macro_rules! from_ranges {
+    ($($Range:ty, $range:ident => $start:expr, $end:expr;)*) => { $(
+        impl Steps for $Range {
+            fn every(self, step: isize) -> Slice {
+                let $range = self;
+                Slice::Range { start: $start, end: $end, step }
             }
         }
 
-        impl From<RangeInclusive<$Integer>> for Slice {
-            fn from(range: RangeInclusive<$Integer>) -> Self {
-                let (start, last) = range.into_inner();
-                Slice::Range { start: start.position(), end: after(last), step: 1 }
-            }
-        }
-
-        impl From<RangeFrom<$Integer>> for Slice {
-            fn from(range: RangeFrom<$Integer>) -> Self {
-                Slice::Range { start: range.start.position(), end: None, step: 1 }
-            }
-        }
-
-        impl From<RangeTo<$Integer>> for Slice {
-            fn from(range: RangeTo<$Integer>) -> Self {
-                Slice::Range { start: 0, end: Some(range.end.position()), step: 1 }
-            }
-        }
-
-        impl From<RangeToInclusive<$Integer>> for Slice {
-            fn from(range: RangeToInclusive<$Integer>) -> Self {
-                Slice::Range { start: 0, end: after(range.end), step: 1 }
+        impl From<$Range> for Slice {
+            fn from(range: $Range) -> Self {
+                range.every(1)
             }
         }
     )* };

@@ -2,7 +2,7 @@
 
 use tenferro_core::dtype::{DType, ScalarValue};
 use tenferro_core::program::{ProgramBuilder, Relation, SemanticProgram, SizeBinding};
-use tenferro_core::shape::SymDim;
+use tenferro_core::shape::{SizeId, SymDim};
 
 #[test]
 fn sizes_are_written_where_the_inputs_do_not_tell_them() {
@@ -188,6 +188,29 @@ fn extents_of_many_undecided_factors_are_read_at_once() {
              }}"
         );
         let program = SemanticProgram::parse(&text).unwrap();
+        assert_eq!(SemanticProgram::parse(&program.to_string()).unwrap(), program);
+    }
+}
+
+#[test]
+fn extents_at_the_ends_of_64_bits_are_read_back() {
+    let n = SymDim::size(SizeId(0));
+    let least = SymDim::from(i64::MIN);
+    for dim in [
+        n.minimum(&least),
+        &n + i64::MIN,
+        &n * i64::MIN + 1,
+        &n + i64::MAX,
+        least.div(&n),
+        (&n * i64::MIN).div(&(&n * -1)),
+        n.div(&least),
+        least.div(&(-1).into()),
+        &n * i64::MAX * i64::MAX,
+    ] {
+        let text = format!("program f<n>(x: f64[n]) -> f64[n] {{\n  guard n == {dim}, \"so\"\n  return x\n}}\n")
+            .replace("s0", "n");
+        let program = SemanticProgram::parse(&text).unwrap();
+        assert!([&program.guards()[0].lhs, &program.guards()[0].rhs].contains(&&dim), "{dim}: {program}");
         assert_eq!(SemanticProgram::parse(&program.to_string()).unwrap(), program);
     }
 }

@@ -14,6 +14,8 @@ use crate::shape::{Factor, SizeId, SymDim, Term};
 
 type Result<T> = std::result::Result<T, ParseError>;
 
+/// What is said of a number that no extent holds.
+const WIDE: &str = "this number does not fit 64 bits";
 /// The largest number of factors of one extent.
 const FACTORS: usize = 256;
 /// The largest number of terms of a product that is multiplied out.
@@ -96,7 +98,9 @@ impl Reader<'_, '_> {
     fn term(&mut self, negative: bool, depth: usize) -> Result<SymDim> {
         self.cursor.skip();
         let start = self.cursor.at;
+        // Without the sign, which the least number needs to fit.
         let mut coefficient = 1i128;
+        let signed = |n: i128| i64::try_from(if negative { -n } else { n }).ok();
         let mut factors = vec![];
         let mut divides = false;
         loop {
@@ -107,15 +111,16 @@ impl Reader<'_, '_> {
             }
             if divides {
                 let divisor = self.factor(depth)?;
-                let dividend = self.product(std::mem::take(&mut factors), start)? * coefficient as i64;
+                let number = i64::try_from(coefficient).map_err(|_| self.cursor.error(start..self.cursor.at, WIDE))?;
+                let dividend = self.product(std::mem::take(&mut factors), start)? * number;
                 coefficient = 1;
                 factors.push(dividend.div(&divisor));
             } else if self.cursor.rest().starts_with(|c: char| c.is_ascii_digit()) {
                 let digits = self.cursor.word(|c| c.is_ascii_digit());
                 let product = digits.parse::<i128>().ok().and_then(|n| coefficient.checked_mul(n));
                 coefficient = product
-                    .filter(|n| i64::try_from(*n).is_ok())
-                    .ok_or_else(|| self.cursor.error(start..self.cursor.at, "this number does not fit 64 bits"))?;
+                    .filter(|n| signed(*n).is_some())
+                    .ok_or_else(|| self.cursor.error(start..self.cursor.at, WIDE))?;
             } else {
                 factors.push(self.factor(depth)?);
             }
@@ -126,9 +131,8 @@ impl Reader<'_, '_> {
             };
             self.cursor.skip();
         }
-        // In range by the check above.
-        let sign = if negative { -1 } else { 1 };
-        Ok(self.product(factors, start)? * (sign * coefficient as i64))
+        let number = signed(coefficient).ok_or_else(|| self.cursor.error(start..self.cursor.at, WIDE))?;
+        Ok(self.product(factors, start)? * number)
     }
 
     fn product(&self, factors: Vec<SymDim>, start: usize) -> Result<SymDim> {
@@ -151,7 +155,7 @@ impl Reader<'_, '_> {
             let start = self.cursor.at;
             let digits = self.cursor.word(|c| c.is_ascii_digit());
             let number = digits.parse::<i64>().ok().map(SymDim::constant);
-            return number.ok_or_else(|| self.cursor.error(start..self.cursor.at, "this number does not fit 64 bits"));
+            return number.ok_or_else(|| self.cursor.error(start..self.cursor.at, WIDE));
         }
         let quoted = self.cursor.peek("\"");
         let start = self.cursor.at;

@@ -202,6 +202,8 @@ fn random_program_of(names: &[&'static str], choices: &[u32], used: &mut BTreeSe
             _ => x.maximum(&y),
         });
     }
+    // A number below 0 is no extent.
+    let extent = |dim: SymDim| if dim.as_const().is_some_and(|n| n < 0) { -dim } else { dim };
     let mut values = vec![b.input("all", DType::F64, &order).unwrap()];
     let mut shapes: Vec<Vec<SymDim>> = vec![Vec::new(), order.clone()];
     for i in 0..6 {
@@ -209,7 +211,7 @@ fn random_program_of(names: &[&'static str], choices: &[u32], used: &mut BTreeSe
         let shape: Vec<SymDim> = match tape.below(3) {
             _ if i == 5 => Vec::new(),
             0 => tape.of(&shapes),
-            _ => (0..tape.below(4)).map(|_| tape.of(&dims)).collect(),
+            _ => (0..tape.below(4)).map(|_| extent(tape.of(&dims))).collect(),
         };
         shapes.push(shape.clone());
         let name = format!("{}{i}", tape.of(&NAMES));
