@@ -105,10 +105,12 @@ pub enum Error {
 
     /// An operation family without an executor.
     #[error(
-        "Runtime::prepare: no module for family \"{family_id}\" is installed for {engines}; \
+        "{call}: no module for family \"{family_id}\" is installed for {engines}; \
          install one with `RuntimeBuilder::install_extension_module`"
     )]
     MissingModule {
+        /// The function called.
+        call: &'static str,
         /// The family.
         family_id: String,
         /// The engines asked for.
@@ -116,8 +118,10 @@ pub enum Error {
     },
 
     /// An operation that none of the engines has.
-    #[error("Runtime::prepare: `{op}` on {operands} is supported by none of {engines}")]
+    #[error("{call}: `{op}` on {operands} is supported by none of {engines}")]
     UnsupportedOp {
+        /// The function called.
+        call: &'static str,
         /// The operation.
         op: String,
         /// Dtypes and shapes of its operands.
@@ -127,8 +131,10 @@ pub enum Error {
     },
 
     /// An operation that the engine it is pinned to does not do.
-    #[error("Runtime::prepare: `{op}` is pinned to engine \"{engine_id}\", which {reason}")]
+    #[error("{call}: `{op}` is pinned to engine \"{engine_id}\", which {reason}")]
     Pinned {
+        /// The function called.
+        call: &'static str,
         /// The operation.
         op: String,
         /// The engine.
@@ -139,10 +145,12 @@ pub enum Error {
 
     /// A value is in memory that nothing brings it from.
     #[error(
-        "Runtime::prepare: {reader} is in {to}, but needs a value that is in {from}; \
+        "{call}: {reader} is in {to}, but needs a value that is in {from}; \
          register a transfer with `RuntimeBuilder::register_transfer`"
     )]
     NoTransfer {
+        /// The function called.
+        call: &'static str,
         /// What needs the value: an operation on an engine, or an output.
         reader: String,
         /// The memory that the value is in.
@@ -209,8 +217,10 @@ pub enum Error {
 
     /// A provider or a family's executor panicked. Nothing is kept of it: the next call may
     /// succeed.
-    #[error("Runtime::prepare: {provider} panicked on `{op}`: {message}")]
+    #[error("{call}: {provider} panicked on `{op}`: {message}")]
     ProviderPanic {
+        /// The function called.
+        call: &'static str,
         /// The operation it was asked for.
         op: String,
         /// Who panicked.
@@ -249,6 +259,20 @@ pub enum Error {
 }
 
 impl Error {
+    /// The same failure of a preparation, as this call meets it: failures are kept, and returned to other calls than
+    /// the first as well.
+    pub(crate) fn met_by(mut self, caller: &'static str) -> Self {
+        if let Self::MissingModule { call, .. }
+        | Self::UnsupportedOp { call, .. }
+        | Self::Pinned { call, .. }
+        | Self::NoTransfer { call, .. }
+        | Self::ProviderPanic { call, .. } = &mut self
+        {
+            *call = caller;
+        }
+        self
+    }
+
     /// Whether the same call may succeed later with nothing changed. The cache of prepared programs
     /// keeps no such failure.
     pub fn is_transient(&self) -> bool {

@@ -200,14 +200,16 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
     }
 
     /// An output that is an input or a view of one, where that takes no copy: borrowed from what the caller lends for
-    /// longer than the run, shared with what is only the run's.
+    /// longer than the run, shared with what is only the run's, if it is compact as what is owned has to be.
     fn given(&self, output: &BoundOutput) -> Result<Option<Output<'a>>> {
         let Root::Input(input) = output.value.root() else { return Ok(None) };
         let (input, is_view) = (&self.inputs[input as usize], output.value.is_view());
         Ok(match (input, input.lent()) {
             (_, Some(view)) if is_view => Some(Output::Borrowed(view.with_layout(output.layout.clone())?)),
             (_, Some(view)) => Some(Output::Borrowed(view)),
-            (TensorRead::Owned(tensor), None) if !is_view => Some(Output::Owned(tensor.clone())),
+            (TensorRead::Owned(tensor), None) if !is_view && output.layout.is_contiguous() => {
+                Some(Output::Owned(tensor.clone()))
+            }
             (_, None) => None,
         })
     }
@@ -232,11 +234,11 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
         let operands = Operands { bound: self.bound, inputs: self.inputs, before: &self.slots, after: &[] };
         let read = step.inputs.iter().map(|operand| {
             let view = operands.view(operand);
-            (view.len() * view.dtype().size()) as u64
+            (view.len() as u64).saturating_mul(view.dtype().size() as u64)
         });
         let kind = |&slot: &u32| &self.bound.slots[slot as usize];
         let written = step.outputs.iter().map(kind).map(|kind| kind.bytes());
-        read.sum::<u64>() + written.sum::<u64>()
+        read.chain(written).fold(0, u64::saturating_add)
     }
 
     #[inline]

@@ -34,9 +34,10 @@ pub(crate) fn run<'a>(
     inputs: &[TensorRead<'a>],
 ) -> Result<Vec<Output<'a>>> {
     span!(DEBUG, "run", program = prepared.program().name());
-    let recording = runtime.profiles().recording(prepared);
     let bound = admit(runtime, call, engines, prepared, inputs)?;
-    at_last_stage(prepared, engines, inputs, Frame::new(&bound, inputs, recording), |mut frame, engines| {
+    // What is refused, perhaps to be prepared again, is no run.
+    let recording = runtime.profiles().recording(prepared);
+    at_last_stage(call, prepared, engines, inputs, Frame::new(&bound, inputs, recording), |mut frame, engines| {
         frame.execute(engines)?;
         frame.outputs(engines)
     })
@@ -51,9 +52,10 @@ pub(crate) fn run_into(
     outputs: &mut [&mut Tensor],
 ) -> Result<()> {
     span!(DEBUG, "run", program = prepared.program().name());
-    let recording = runtime.profiles().recording(prepared);
     let bound = admit(runtime, call, engines, prepared, inputs)?;
-    at_last_stage(prepared, engines, inputs, Frame::new(&bound, inputs, recording), |mut frame, engines| {
+    // What is refused, perhaps to be prepared again, is no run.
+    let recording = runtime.profiles().recording(prepared);
+    at_last_stage(call, prepared, engines, inputs, Frame::new(&bound, inputs, recording), |mut frame, engines| {
         // Not before, for data may decide on their shapes.
         if let Err(error) = check_outputs(call, prepared, frame.bound(), outputs) {
             frame.recycle(engines);
@@ -68,6 +70,7 @@ pub(crate) fn run_into(
 /// Executes up to where the last of the sizes that are read off values is known, and leaves the rest
 /// to `last`.
 fn at_last_stage<'a, 'o, R>(
+    call: &'static str,
     prepared: &Prepared,
     engines: &mut [&mut dyn Engine],
     inputs: &[TensorRead<'a>],
@@ -77,10 +80,10 @@ fn at_last_stage<'a, 'o, R>(
     let Some(next) = &frame.bound().next else { return last(frame, engines) };
     frame.execute(engines)?;
     match after(prepared, engines, inputs, &frame, next) {
-        Ok(bound) => at_last_stage(prepared, engines, inputs, frame.after(&bound), last),
+        Ok(bound) => at_last_stage(call, prepared, engines, inputs, frame.after(&bound), last),
         Err(error) => {
             frame.recycle(engines);
-            Err(error)
+            Err(error.met_by(call))
         }
     }
 }
@@ -157,7 +160,8 @@ pub(crate) fn bind(call: &'static str, prepared: &Prepared, inputs: &[InputMeta<
         let expected = specialized.describe(program);
         return Err(Error::NotSpecialized { call, expected, actual: given.describe(program) });
     }
-    Bound::new(&prepared.shared.plan, sizes, inputs)
+    // Of steps that are prepared only now.
+    Bound::new(&prepared.shared.plan, sizes, inputs).map_err(|error| error.met_by(call))
 }
 
 fn check_outputs(call: &'static str, prepared: &Prepared, bound: &Bound, outputs: &[&mut Tensor]) -> Result<()> {

@@ -7,7 +7,7 @@ use tenferro_core::program::{Op, ValueMeta};
 
 use super::request::{LayoutOrigin, PrepareRequest};
 use super::selection::{Candidates, Choice, Selector};
-use super::specialization::{Signature, Specialization, SpecializationRequirements};
+use super::specialization::{Askable, Signature, Specialization, SpecializationRequirements};
 use crate::error::{Error, Result};
 use crate::execute::Command;
 use crate::snapshot::Snapshot;
@@ -21,6 +21,7 @@ pub(crate) struct Late {
     pub outputs: Vec<ValueMeta>,
     /// The position of the engine among the targets.
     pub engine: usize,
+    pub askable: Askable,
     pub snapshot: Arc<Snapshot>,
     pub engines: SmallVec<[usize; 2]>,
 }
@@ -39,6 +40,7 @@ impl Late {
                 outputs: &self.outputs,
                 granted: &granted,
                 sizes: signature.sizes,
+                askable: self.askable,
             };
             match selector.choose(&request, &Candidates::chosen(self.engine))? {
                 Choice::Command { command, .. } => return Ok(command),

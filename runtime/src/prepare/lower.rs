@@ -12,8 +12,8 @@ use super::late::Late;
 use super::plan::{Admission, Definition, Passage, Plan, ScalarSource, SizeRead, Step, Work, WorkKind};
 use super::request::{LayoutOrigin, PrepareRequest};
 use super::selection::{Choice, Selector};
-use super::specialization::{Specialization, SpecializationRequirements};
-use super::{Entry, Key, PreparedProgram};
+use super::specialization::{Askable, Specialization, SpecializationRequirements};
+use super::{Entry, Key, PREPARE, PreparedProgram};
 use crate::engine::AllocationDomain;
 use crate::error::{Error, Result};
 use crate::execute::{Bindings, Command};
@@ -189,6 +189,7 @@ impl<'a> Lowering<'a> {
             let from = lowered.holder;
             let route = (self.memory(from), memory);
             let transfer = self.snapshot.transfers.find(route).cloned().ok_or_else(|| Error::NoTransfer {
+                call: PREPARE,
                 reader: reader(),
                 from: Memory(route.0).to_string(),
                 to: Memory(route.1).to_string(),
@@ -351,6 +352,7 @@ impl<'a> Lowering<'a> {
             outputs: &metas[first..first + node.output_count as usize],
             granted: self.granted,
             sizes: &self.sizes,
+            askable: Askable::of(self.program),
         };
         let selector = Selector::new(self.snapshot, self.engines);
         let candidates = selector.candidates(&node.op, |engine| {
@@ -368,6 +370,7 @@ impl<'a> Lowering<'a> {
                     outputs: request.outputs.to_vec(),
                     origins: request.origins,
                     engine,
+                    askable: request.askable,
                     snapshot: Arc::clone(self.snapshot),
                     engines: self.engines.into(),
                 })

@@ -220,6 +220,9 @@ impl fmt::Debug for Prepared {
     }
 }
 
+/// The call that failures of a preparation name until [`Error::met_by`] says which it was.
+const PREPARE: &str = "Runtime::prepare";
+
 /// Prepares a program, by the cache.
 pub(crate) fn prepare(
     runtime: &Runtime,
@@ -263,7 +266,7 @@ fn prepare_shared(
             let expanded = expand_checkpoints(&compiled)?;
             lower::lower(runtime.id(), &snapshot, expanded.as_ref().unwrap_or(&compiled), key)
         };
-        match runtime.cache().get_or_prepare(key, lower)? {
+        match runtime.cache().get_or_prepare(key, lower).map_err(|error| error.met_by(call))? {
             Entry::Redirect(wider) => requirements = wider,
             Entry::Ready(shared) => return Ok(shared),
         }

@@ -9,7 +9,7 @@ use tenferro_core::ops::CoreOp;
 use tenferro_core::program::{Op, ValueMeta};
 use tenferro_core::shape::{SizeId, SymDim};
 
-use super::specialization::{LayoutClass, Specialization, SpecializationRequirements};
+use super::specialization::{Askable, LayoutClass, Specialization, SpecializationRequirements};
 use crate::error::Result;
 use crate::execute::Command;
 
@@ -52,6 +52,7 @@ pub struct PrepareRequest<'a> {
     pub(crate) granted: &'a Specialization,
     /// The sizes, 0 where they were not asked for.
     pub(crate) sizes: &'a [usize],
+    pub(crate) askable: Askable,
 }
 
 impl<'a> PrepareRequest<'a> {

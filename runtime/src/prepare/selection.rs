@@ -9,6 +9,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use tenferro_core::program::{Op, ValueMeta};
 
+use super::PREPARE;
 use super::request::{Preparation, PrepareRequest};
 use super::specialization::SpecializationRequirements;
 use crate::engine::EngineId;
@@ -51,14 +52,14 @@ impl<'a> Selector<'a> {
     /// By the configuration's placement. `held` counts the operands that are in an engine's memory.
     pub fn candidates(&self, op: &Op, held: impl Fn(usize) -> usize) -> Result<Candidates> {
         let placement = &self.snapshot.placement;
-        let targets = 0..self.engines.len();
+        let targets: SmallVec<[usize; 4]> = (0..self.engines.len()).collect();
         if let Some(id) = placement.pinned(op.name()) {
-            let found = targets.clone().find(|&engine| self.registration(engine).engine_id() == id);
-            let engine =
-                found.ok_or_else(|| pinned(op, id, format!("is no target; the targets are {}", self.names())))?;
+            let found = targets.iter().copied().find(|&engine| self.registration(engine).engine_id() == id);
+            let engine = found
+                .ok_or_else(|| pinned(op, id, format!("is no target; the targets are {}", self.names(&targets))))?;
             return Ok(Candidates { is_pinned: true, ..Candidates::chosen(engine) });
         }
-        let mut engines: SmallVec<[usize; 4]> = targets.collect();
+        let mut engines = targets;
         match placement.preference() {
             Preference::Targets => {}
             Preference::Operands => engines.sort_by_key(|&engine| Reverse(held(engine))),
@@ -76,6 +77,10 @@ impl<'a> Selector<'a> {
                 Preparation::Unsupported => {}
                 Preparation::Command(command) => return Ok(Choice::Command { engine, command }),
                 Preparation::NeedsSpecialization(wanted) => {
+                    if let Some(beyond) = wanted.beyond(request.askable) {
+                        let message = format!("{} asks for {beyond}", self.provider(engine, request.op));
+                        return Err(Error::Execution { op: request.op.name().to_owned(), message });
+                    }
                     if request.granted.requirements().contains(&wanted) {
                         let message = "it asks to know what it was told".to_owned();
                         return Err(Error::Execution { op: request.op.name().to_owned(), message });
@@ -95,10 +100,10 @@ impl<'a> Selector<'a> {
             };
             return Err(pinned(request.op, self.registration(*engine).engine_id(), reason));
         }
-        let (op, engines) = (request.op.name().to_owned(), self.names());
+        let (op, engines) = (request.op.name().to_owned(), self.names(&candidates.engines));
         Err(match is_family_missing {
-            true => Error::MissingModule { family_id: op, engines },
-            false => Error::UnsupportedOp { op, operands, engines },
+            true => Error::MissingModule { call: PREPARE, family_id: op, engines },
+            false => Error::UnsupportedOp { call: PREPARE, op, operands, engines },
         })
     }
 
@@ -110,33 +115,37 @@ impl<'a> Selector<'a> {
             Op::Core(op) if !registration.has_class(op.class()) => Ok(Preparation::Unsupported),
             Op::Core(_) => reporting_panics(
                 request,
-                || format!("the provider of engine \"{id}\""),
+                || self.provider(engine, request.op),
                 || registration.provider().prepare(request),
             ),
             Op::Extension(op) => {
                 let executor = self.snapshot.executors.executor(id, op.family_id())?;
-                reporting_panics(
-                    request,
-                    || format!("the executor of the family on engine \"{id}\""),
-                    || executor.prepare(&**op, request),
-                )
+                reporting_panics(request, || self.provider(engine, request.op), || executor.prepare(&**op, request))
             }
         })
+    }
+
+    /// Who answers for an engine, for messages.
+    fn provider(&self, engine: usize, op: &Op) -> String {
+        let id = self.registration(engine).engine_id();
+        match op {
+            Op::Core(_) => format!("the provider of engine \"{id}\""),
+            Op::Extension(_) => format!("the executor of the family on engine \"{id}\""),
+        }
     }
 
     pub fn registration(&self, engine: usize) -> &'a EngineRegistration {
         &self.snapshot.engines[self.engines[engine]]
     }
 
-    fn names(&self) -> String {
-        let names =
-            (0..self.engines.len()).map(|engine| format!("engine \"{}\"", self.registration(engine).engine_id()));
+    fn names(&self, engines: &[usize]) -> String {
+        let names = engines.iter().map(|&engine| format!("engine \"{}\"", self.registration(engine).engine_id()));
         names.collect::<Vec<_>>().join(", ")
     }
 }
 
 fn pinned(op: &Op, engine_id: &EngineId, reason: String) -> Error {
-    Error::Pinned { op: op.name().to_owned(), engine_id: engine_id.clone(), reason }
+    Error::Pinned { call: PREPARE, op: op.name().to_owned(), engine_id: engine_id.clone(), reason }
 }
 
 /// The provider's answer, or its panic as an error. What it shares with other calls is its own to
@@ -148,7 +157,7 @@ fn reporting_panics(
 ) -> Result<Preparation> {
     catch_unwind(AssertUnwindSafe(prepare)).unwrap_or_else(|panic| {
         let op = request.op.name().to_owned();
-        Err(Error::ProviderPanic { op, provider: provider(), message: panic_message(&*panic) })
+        Err(Error::ProviderPanic { call: PREPARE, op, provider: provider(), message: panic_message(&*panic) })
     })
 }
 

@@ -86,11 +86,35 @@ impl SpecializationRequirements {
         self.sizes.last().map_or(0, |id| id.0 as usize + 1)
     }
 
+    /// What is asked for that the program does not have.
+    pub(crate) fn beyond(&self, Askable { inputs, sizes }: Askable) -> Option<String> {
+        let input = self.layouts.last().filter(|&&input| input as usize >= inputs);
+        let size = self.sizes.last().filter(|&&SizeId(size)| size as usize >= sizes);
+        match (input, size) {
+            (Some(input), _) => Some(format!("the layout of input {input} of a program that has {inputs}")),
+            (None, Some(SizeId(size))) => Some(format!("size {size} of a program that has {sizes}")),
+            (None, None) => None,
+        }
+    }
+
     /// Whether all that `other` asks for is asked for here.
     pub fn contains(&self, other: &Self) -> bool {
         self.metadata >= other.metadata
             && other.sizes.iter().all(|size| self.sizes.binary_search(size).is_ok())
             && other.layouts.iter().all(|input| self.layouts.binary_search(input).is_ok())
+    }
+}
+
+/// How many inputs and sizes a program has to be asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Askable {
+    pub inputs: usize,
+    pub sizes: usize,
+}
+
+impl Askable {
+    pub fn of(program: &SemanticProgram) -> Self {
+        Self { inputs: program.inputs().len(), sizes: program.sizes().len() }
     }
 }
 

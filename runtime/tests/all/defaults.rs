@@ -131,6 +131,21 @@ fn results_that_are_inputs() {
 }
 
 #[test]
+fn a_result_of_its_own_is_compact() {
+    let same = program(&[("a", &["n", "m"])], |_, v, _| vec![v[0]]);
+    let turned = counting(&[2, 3]).transpose(&[1, 0]).unwrap();
+    assert!(!turned.layout().is_contiguous());
+    let graph = CompiledGraph::new(same).with_default("a", turned.clone()).unwrap();
+    let (runtime, mut engine) = (runtime(), ReferenceEngine::new());
+    let prepared = runtime.prepare(&graph, &[], &[engine.target()]).unwrap();
+    let Output::Owned(tensor) = runtime.run(&mut [&mut engine], &prepared, &[]).unwrap().remove(0) else {
+        panic!("what is bound is not lent");
+    };
+    assert!(tensor.layout().is_contiguous());
+    assert_eq!(tensor, turned);
+}
+
+#[test]
 fn a_tensor_that_does_not_fit_is_not_bound() {
     let graph = CompiledGraph::new(program(&[("a", &["n", "3"])], |b, v, _| vec![b.exp(v[0]).unwrap()]));
     let bind = |name: &str, tensor| graph.clone().with_default(name, tensor).unwrap_err().to_string();

@@ -135,3 +135,20 @@ fn a_run_that_fails_is_recorded_up_to_there() {
     assert!(result.is_err());
     assert_eq!(names(&profile), ["add"]);
 }
+
+#[test]
+fn what_is_refused_is_no_run() {
+    let (runtime, mut engine) = (runtime(), ReferenceEngine::new());
+    let inputs = [counting(&[2, 3]), counting(&[3, 4])];
+    let prepared = runtime.prepare(product(), &reads(&inputs), &[target()]).unwrap();
+    let other = [counting(&[2, 5]), counting(&[5, 4])];
+    let (_, profile) = runtime.profile(|| {
+        assert!(runtime.run(&mut [], &prepared, &reads(&inputs)).is_err());
+        assert!(runtime.run(&mut [&mut engine], &prepared, &reads(&other[..1])).is_err());
+        runtime.reconfigure(Ok).unwrap();
+        assert!(runtime.run(&mut [&mut engine], &prepared, &reads(&inputs)).is_err());
+        let mut product = counting(&[2, 4]);
+        assert!(runtime.run_into(&mut [&mut engine], &prepared, &reads(&inputs), &mut [&mut product]).is_err());
+    });
+    assert!(profile.runs().is_empty(), "{profile}");
+}

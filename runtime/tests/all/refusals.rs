@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 use tenferro_core::program::ProgramBuilder;
+use tenferro_core::shape::SizeId;
 use tenferro_core::{DType, Error as CoreError, Tensor, TensorRead, TensorView};
 use tenferro_runtime::reference::{self, ReferenceEngine};
 use tenferro_runtime::{
     AllocationDomain, CacheLimits, ContextIdentity, Engine, EngineId, EngineRegistration, EngineTarget, Error,
-    ExtensionCacheStore, Preparation, PrepareRequest, Provider, Result, Runtime,
+    ExtensionCacheStore, Preparation, PrepareRequest, Provider, Result, Runtime, SpecializationRequirements,
 };
 
 use super::support::*;
@@ -239,12 +240,20 @@ fn an_operation_without_a_kernel() {
     let target = registration.target().clone();
     let runtime = Runtime::builder().register_engine(registration).unwrap().build().unwrap();
     let x = [vector(&[1.0])];
-    let error = runtime.prepare(sum_of_squares(), &reads(&x), &[target]).unwrap_err();
-    assert!(matches!(error, Error::UnsupportedOp { .. }));
-    assert_eq!(
-        error.to_string(),
-        "Runtime::prepare: `mul` on (f64 of rank 1, f64 of rank 1) is supported by none of engine \"demo.bare.v1\""
-    );
+    let of_shapes = || runtime.prepare_for_shapes(sum_of_squares(), &[(DType::F64, &[1])], &[target.clone()]);
+    // The failure is kept, but each call is named as itself.
+    for (call, error) in [
+        ("Runtime::prepare", runtime.prepare(sum_of_squares(), &reads(&x), &[target.clone()]).unwrap_err()),
+        ("Runtime::prepare_for_shapes", of_shapes().unwrap_err()),
+        ("Runtime::prepare", runtime.prepare(sum_of_squares(), &reads(&x), &[target.clone()]).unwrap_err()),
+    ] {
+        assert!(matches!(error, Error::UnsupportedOp { .. }));
+        assert_eq!(
+            error.to_string(),
+            format!("{call}: `mul` on (f64 of rank 1, f64 of rank 1) is supported by none of engine \"demo.bare.v1\"")
+        );
+    }
+    assert_eq!(runtime.prepared_cache_stats().preparations, 1);
 }
 
 #[test]
@@ -262,6 +271,30 @@ fn a_provider_that_never_has_enough_is_stopped() {
     let error = runtime.prepare(sum_of_squares(), &reads(&x), &[target]).unwrap_err();
     assert!(matches!(error, Error::Execution { .. }));
     assert_eq!(error.to_string(), "`mul`: it asks to know what it was told");
+}
+
+#[test]
+fn a_provider_that_asks_for_what_there_is_not() {
+    struct Astray(SpecializationRequirements);
+    impl Provider for Astray {
+        fn prepare(&self, _: &PrepareRequest<'_>) -> Result<Preparation> {
+            Ok(Preparation::NeedsSpecialization(self.0.clone()))
+        }
+    }
+    let nothing = SpecializationRequirements::polymorphic;
+    for (wanted, message) in [
+        (nothing().with_layouts([0, 1]), "the layout of input 1 of a program that has 1"),
+        (nothing().with_layouts([u32::MAX]), "the layout of input 4294967295 of a program that has 1"),
+        (nothing().with_sizes([SizeId(1)]), "size 1 of a program that has 1"),
+        (nothing().with_sizes([SizeId(u32::MAX)]), "size 4294967295 of a program that has 1"),
+    ] {
+        let registration =
+            EngineRegistration::new::<ReferenceEngine>("demo.astray.v1".into(), Arc::new(Astray(wanted)));
+        let target = registration.target().clone();
+        let runtime = Runtime::builder().register_engine(registration).unwrap().build().unwrap();
+        let error = runtime.prepare(sum_of_squares(), &reads(&[vector(&[1.0])]), &[target]).unwrap_err();
+        assert_eq!(error.to_string(), format!("`mul`: the provider of engine \"demo.astray.v1\" asks for {message}"));
+    }
 }
 
 #[test]
