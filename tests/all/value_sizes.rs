@@ -44,7 +44,7 @@ fn low_rank() -> Core<SemanticProgram> {
     let left = b.dynamic_truncate(u, rank, 1)?;
     let middle = b.dynamic_truncate(s, rank, 0)?;
     let right = b.dynamic_truncate(v, rank, 1)?;
-    let product = einsum::einsum(&mut b, "ik,k,jk->ij", &[left, middle, right])?;
+    let product = einsum::einsum_of_values(&mut b, "ik,k,jk->ij", &[left, middle, right])?;
     let kept = b.pad_to_match(middle, s, 0)?;
     b.finish(&[(Some("product"), product), (Some("kept"), kept)])
 }
