@@ -343,7 +343,7 @@ fn cotangents_must_have_the_extent_that_the_data_gives() {
             assert_eq!(floats(&outputs[1]), expected);
             let error = run(rank + 1).unwrap_err().to_string();
             let (known, given) =
-                (format!("size `k`: {rank} the value of %"), format!("{} on axis 0 of `ct`", rank + 1));
+                (format!("size `k`: {rank} as the value of %"), format!("{} on axis 0 of `ct`", rank + 1));
             assert!(error.contains(&known) && error.contains(&given), "{error}");
         }
     }
