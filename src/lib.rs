@@ -74,7 +74,7 @@ mod session;
 #[path = "private.rs"]
 pub mod __private;
 
-pub use einsum::{call::einsum, einsum_into};
+pub use einsum::{einsum, einsum_into};
 pub use session::Session;
 
 // The examples of the pages are tests too.

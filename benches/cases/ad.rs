@@ -9,7 +9,7 @@ pub fn suite(config: &Config) {
     for n in [16, 256] {
         let operands: Vec<_> = (1..4).map(|seed| uniform(&[n, n], seed)).collect();
         let forward = program("sum", &operands, false, |b, v| {
-            let product = tenferro::einsum::einsum(b, "ij,jk,kl->il", v).unwrap();
+            let product = tenferro::einsum::einsum_of_values(b, "ij,jk,kl->il", v).unwrap();
             b.sum(product, &[0, 1]).unwrap()
         });
         let gradient = ad::grad(&forward, &[0, 1, 2], &context).unwrap();

@@ -67,7 +67,7 @@ pub fn suite(config: &Config) {
         };
         let operands = [matrix(3), matrix(4)];
         let build = |b: &mut ProgramBuilder, v: &[ValueId]| {
-            let product = tenferro::einsum::einsum(b, "ij,jk->ik", v).unwrap();
+            let product = tenferro::einsum::einsum_of_values(b, "ij,jk->ik", v).unwrap();
             let exponential = b.exp(product).unwrap();
             let total = b.add(exponential, v[0]).unwrap();
             b.sum(total, &[0, 1]).unwrap()

@@ -139,7 +139,9 @@ pub enum Error {
         message: String,
     },
     /// A derivative needs a rule that no rule set of the context has.
-    #[error("extension family `{family}` has no `{role}` rule; add one to the rule set of the AD context")]
+    #[error(
+        "extension family `{family}` has no `{role}` rule; add its rules to the AD context, as `with_rules(&einsum::ad_rules()?)` does for einsums"
+    )]
     MissingRule {
         /// The family.
         family: String,
@@ -173,6 +175,23 @@ pub enum Error {
 }
 
 impl Error {
+    /// The same error as one of the operation that was called, which is done by the one that found it.
+    pub(crate) fn of(mut self, called: &'static str) -> Self {
+        match &mut self {
+            Self::DType { op, .. }
+            | Self::Rank { op, .. }
+            | Self::Shape { op, .. }
+            | Self::Axis { op, .. }
+            | Self::Argument { op, .. }
+            | Self::Index { op, .. }
+            | Self::Length { op, .. }
+            | Self::Overflow { op, .. }
+            | Self::NotContiguous { op, .. } => *op = called.into(),
+            _ => {}
+        }
+        self
+    }
+
     /// An [`Error::Argument`].
     pub fn argument(
         op: impl Into<Cow<'static, str>>,

@@ -73,8 +73,8 @@ pub fn tensordot<'a, 'b, 'x>(
                 let message = format!("pair {of_a:?} of `a` with {of_b:?} of `b`, which are not as many");
                 return Err(Error::argument("tensordot", "axes", message).into());
             }
-            check_axes("tensordot", "axes of `a`", of_a, rank_a)?;
-            check_axes("tensordot", "axes of `b`", of_b, rank_b)?;
+            check_axes("tensordot", "axes_a", of_a, rank_a)?;
+            check_axes("tensordot", "axes_b", of_b, rank_b)?;
             of_a.iter().copied().zip(of_b.iter().copied()).collect()
         }
     };

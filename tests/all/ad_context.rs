@@ -115,7 +115,7 @@ fn rules_belong_to_a_context() {
     let mut b = ProgramBuilder::new("dot");
     let n = b.size("n");
     let x = b.input("x", DType::F64, &[n]).unwrap();
-    let y = einsum::einsum(&mut b, "i,i->", &[x, x]).unwrap();
+    let y = einsum::einsum_of_values(&mut b, "i,i->", &[x, x]).unwrap();
     let dot = b.finish(&[(None, y)]).unwrap();
     let bare = AdContext::new();
     let error = bare.transform(Transform::Grad, &dot, &[0]).unwrap_err().to_string();

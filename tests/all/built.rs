@@ -24,7 +24,7 @@ fn gibbs_by_hand() -> tenferro::Result<SemanticProgram> {
     let total = b.sum(weight, &[0])?;
     let total = b.broadcast_in_dim(total, &[n], &[])?;
     let p = b.div(weight, total)?;
-    let mean = einsum::einsum(&mut b, "n,nk->k", &[p, state])?;
+    let mean = einsum::einsum_of_values(&mut b, "n,nk->k", &[p, state])?;
     Ok(b.finish(&[(None, mean)])?)
 }
 

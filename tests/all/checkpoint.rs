@@ -33,7 +33,7 @@ fn layer() -> Arc<SemanticProgram> {
     let x = b.input("x", DType::F64, std::slice::from_ref(&n)).unwrap();
     let w = b.input("w", DType::F64, &[n.clone(), n]).unwrap();
     let sine = b.sin(x).unwrap();
-    let product = einsum::einsum(&mut b, "ij,j->i", &[w, sine]).unwrap();
+    let product = einsum::einsum_of_values(&mut b, "ij,j->i", &[w, sine]).unwrap();
     let square = b.mul(x, x).unwrap();
     let negative = b.neg(square).unwrap();
     let bump = b.exp(negative).unwrap();

@@ -21,7 +21,7 @@ fn traced(equation: &str, tensors: &[Tensor]) -> SemanticProgram {
         let shape: Vec<_> = tensor.shape().iter().map(|&n| n.into()).collect();
         values.push(b.input(format!("x{i}"), tensor.dtype(), &shape).unwrap());
     }
-    let output = einsum::einsum(&mut b, equation, &values).unwrap();
+    let output = einsum::einsum_of_values(&mut b, equation, &values).unwrap();
     b.finish(&[(None, output)]).unwrap()
 }
 

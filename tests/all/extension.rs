@@ -324,7 +324,9 @@ fn a_missing_rule_is_named_by_family_and_role() {
         transform(&sum, &[0], &context(rules)).unwrap_err().to_string()
     };
     let message = |role: &str| {
-        format!("extension family `{FAMILY}` has no `{role}` rule; add one to the rule set of the AD context")
+        format!(
+            "extension family `{FAMILY}` has no `{role}` rule; add its rules to the AD context, as `with_rules(&einsum::ad_rules()?)` does for einsums"
+        )
     };
     let none = SemanticExtensionRuleSet::new;
     assert_eq!(missing(none(), true), message("linearize"));

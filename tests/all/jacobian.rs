@@ -22,7 +22,7 @@ fn saturated() -> SemanticProgram {
     let [m, n] = ["m", "n"].map(|name| b.size(name));
     let a = b.input("a", DType::F64, &[m, n.clone()]).unwrap();
     let x = b.input("x", DType::F64, &[n]).unwrap();
-    let product = einsum::einsum(&mut b, "ij,j->i", &[a, x]).unwrap();
+    let product = einsum::einsum_of_values(&mut b, "ij,j->i", &[a, x]).unwrap();
     let y = b.tanh(product).unwrap();
     b.finish(&[(None, y)]).unwrap()
 }
@@ -62,7 +62,7 @@ fn hessians_have_a_block_for_each_pair() {
     let x = b.input("x", DType::F64, std::slice::from_ref(&n)).unwrap();
     let y = b.input("y", DType::F64, &[n]).unwrap();
     let s = b.input("s", DType::F64, &[]).unwrap();
-    let sum = einsum::einsum(&mut b, "i,i,i,->", &[x, x, y, s]).unwrap();
+    let sum = einsum::einsum_of_values(&mut b, "i,i,i,->", &[x, x, y, s]).unwrap();
     let f = b.finish(&[(None, sum)]).unwrap();
     let [x, y] = [[1.0, -2.0], [0.5, 4.0]];
     let tensors = [

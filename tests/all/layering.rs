@@ -108,3 +108,15 @@ fn reached(package: &str) -> BTreeSet<String> {
     assert!(names.contains(package), "{names:?}");
     names
 }
+
+/// Both globs name the same function `einsum`; were they two, using it would be refused.
+#[test]
+fn the_prelude_and_all_of_einsum_go_together() {
+    #![allow(unused_imports)]
+    use tenferro::einsum::*;
+    use tenferro::prelude::*;
+
+    let x = TypedTensor::from([1.0, 2.0]);
+    let y = einsum(&mut Session::cpu(), "i,i->", &[&x, &x]).unwrap();
+    assert_eq!(y.item::<f64>().unwrap(), 5.0);
+}

@@ -205,11 +205,11 @@ pub fn cases() -> Vec<Case> {
         case("logsumexp", ONE, false, |b, v| composite::logsumexp(b, v[0], &[1])),
         case("softmax", ONE, false, |b, v| composite::softmax(b, v[0], &[0])),
         case("log_softmax", ONE, false, |b, v| composite::log_softmax(b, v[0], &[0, 1])),
-        case("einsum", &[&[2, 3], &[3, 2]], true, |b, v| tenferro::einsum::einsum(b, "ij,jk->ik", &v[..2])),
+        case("einsum", &[&[2, 3], &[3, 2]], true, |b, v| tenferro::einsum::einsum_of_values(b, "ij,jk->ik", &v[..2])),
         case("dot_general", &[&[2, 3, 2], &[3, 2, 2]], true, |b, v| {
             tenferro::einsum::dot_general(b, v[0], v[1], &[(1, 0)], &[(2, 1)])
         }),
-        case("einsum diagonal", SQUARE, true, |b, v| tenferro::einsum::einsum(b, "ii,ij->jj", &[v[0], v[0]])),
+        case("einsum diagonal", SQUARE, true, |b, v| tenferro::einsum::einsum_of_values(b, "ii,ij->jj", &[v[0], v[0]])),
     ]
 }
 

@@ -153,8 +153,10 @@ fn structured() -> Vec<Ranked> {
         ranked("layer_norm", 1, 1, false, false, |b, v| {
             composite::layer_norm(b, v[0], None, None, &[last(b, v)], 1e-1)
         }),
-        ranked("einsum of all", 0, 2, true, true, |b, v| tenferro::einsum::einsum(b, "...,...->...", &v[..2])),
-        ranked("einsum", 1, 2, true, true, |b, v| tenferro::einsum::einsum(b, "...i,...j->i...j", &v[..2])),
+        ranked("einsum of all", 0, 2, true, true, |b, v| {
+            tenferro::einsum::einsum_of_values(b, "...,...->...", &v[..2])
+        }),
+        ranked("einsum", 1, 2, true, true, |b, v| tenferro::einsum::einsum_of_values(b, "...i,...j->i...j", &v[..2])),
     ]
 }
 

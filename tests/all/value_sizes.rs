@@ -44,7 +44,7 @@ fn low_rank() -> Core<SemanticProgram> {
     let left = b.dynamic_truncate(u, rank, 1)?;
     let middle = b.dynamic_truncate(s, rank, 0)?;
     let right = b.dynamic_truncate(v, rank, 1)?;
-    let product = einsum::einsum(&mut b, "ik,k,jk->ij", &[left, middle, right])?;
+    let product = einsum::einsum_of_values(&mut b, "ik,k,jk->ij", &[left, middle, right])?;
     let kept = b.pad_to_match(middle, s, 0)?;
     b.finish(&[(Some("product"), product), (Some("kept"), kept)])
 }
@@ -343,7 +343,7 @@ fn cotangents_must_have_the_extent_that_the_data_gives() {
             assert_eq!(floats(&outputs[1]), expected);
             let error = run(rank + 1).unwrap_err().to_string();
             let (known, given) =
-                (format!("size `k`: {rank} the value of %"), format!("{} on axis 0 of `ct`", rank + 1));
+                (format!("size `k`: {rank} as the value of %"), format!("{} on axis 0 of `ct`", rank + 1));
             assert!(error.contains(&known) && error.contains(&given), "{error}");
         }
     }

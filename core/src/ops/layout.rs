@@ -164,7 +164,7 @@ fn slice(op: &CoreOp, ctx: &mut ShapeContext<'_>) -> Result<Vec<SymDim>> {
     for (axis, dim) in shape.iter().enumerate() {
         let step = stride[axis];
         if step == 0 {
-            return Err(Error::argument("slice", "stride", format!("the stride on axis {axis} is 0")));
+            return Err(Error::argument("slice", "stride", format!("is 0 on axis {axis}")));
         }
         ctx.require_at_most(&SymDim::constant(0), &start[axis], "start of a slice")?;
         ctx.require_at_most(&start[axis], &limit[axis], "start and limit of a slice")?;

@@ -31,7 +31,7 @@ impl ProgramBuilder {
         };
         let count = own.iter().fold(SymDim::constant(1), |n, d| &n * d);
         let flat = self.reshape(indices, &[count])?;
-        let taken = self.gather(x, flat, axis)?;
+        let taken = self.gather(x, flat, axis).map_err(|error| error.of("take"))?;
         self.reshape(taken, &[before, &own, after].concat())
     }
 

@@ -428,7 +428,15 @@ mod tests {
         for e in made {
             assert!(e.overflowed(), "{e}");
             let one = SymDim::from(1);
-            let further = [&e - &e, &e - i64::MAX, &e * 0, e.div(&e), one.div(&e), e.minimum(&one), one.maximum(&e)];
+            let further = [
+                &e - &e,
+                &e - i64::MAX,
+                &e * SymDim::from(0),
+                e.div(&e),
+                one.div(&e),
+                e.minimum(&one),
+                one.maximum(&e),
+            ];
             for e in further.into_iter().chain([e.substitute(&[one])]) {
                 assert!(e.overflowed() && e.eval(&[1]).is_err() && e.as_const().is_none(), "{e}");
             }

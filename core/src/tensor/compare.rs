@@ -18,6 +18,13 @@ pub enum Mismatch {
         /// The dtype expected.
         expected: DType,
     },
+    /// The tolerance is negative or NaN, so that nothing can be within it.
+    Tolerance {
+        /// The tolerance relative to what is expected.
+        rtol: f64,
+        /// The absolute tolerance.
+        atol: f64,
+    },
     /// Their shapes differ.
     Shape {
         /// The shape found.
@@ -43,6 +50,9 @@ impl fmt::Display for Mismatch {
         match self {
             Mismatch::DType { actual, expected } => {
                 write!(f, "dtype {actual}, expected {expected}")
+            }
+            Mismatch::Tolerance { rtol, atol } => {
+                write!(f, "the tolerance rtol = {rtol}, atol = {atol} is negative or NaN")
             }
             Mismatch::Shape { actual, expected } => {
                 write!(f, "shape {actual:?}, expected {expected:?}")
@@ -78,13 +88,16 @@ pub fn all_close<'a, 'b>(
 /// must match exactly.
 ///
 /// # Errors
-/// How they differ; of the elements, how many do and the worst of them.
+/// The tolerance is negative or NaN; or how they differ: of the elements, how many do and the worst of them.
 pub fn compare<'a, 'b>(
     actual: impl Into<TensorRead<'a>>,
     expected: impl Into<TensorRead<'b>>,
     rtol: f64,
     atol: f64,
 ) -> Result<(), Mismatch> {
+    if !(rtol >= 0.0 && atol >= 0.0) {
+        return Err(Mismatch::Tolerance { rtol, atol });
+    }
     let (actual, expected) = (actual.into(), expected.into());
     let (actual, expected) = (actual.view(), expected.view());
     if actual.dtype() != expected.dtype() {
@@ -126,7 +139,7 @@ fn excess(actual: ScalarValue, expected: ScalarValue, rtol: f64, atol: f64) -> f
     let (Some(a), Some(e)) = (as_complex(actual), as_complex(expected)) else {
         return difference(actual, expected);
     };
-    // Bounds that are NaN allow nothing.
+    // A bound that is NaN, as 0 times infinity, allows nothing.
     let beyond = |difference: f64, size: f64| {
         let excess = difference - (atol + rtol * size);
         if excess.is_nan() { f64::INFINITY } else { excess }

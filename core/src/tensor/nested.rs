@@ -131,7 +131,12 @@ impl<T: Scalar, const R: usize> TypedTensor<T, R> {
     /// # Errors
     /// Two entries of a level differ in length, or there are not `R` levels.
     pub fn from_nested<N: Nested<Element = T> + ?Sized>(values: &N) -> Result<Self> {
-        Tensor::from_nested(values)?.try_into_typed()
+        let tensor = Tensor::from_nested(values)?;
+        let (op, argument, actual) = ("from_nested".into(), "values".into(), tensor.rank());
+        if actual != R {
+            return Err(Error::Rank { op, argument, expected: R, actual });
+        }
+        tensor.try_into_typed()
     }
 }
 

@@ -15,7 +15,7 @@ impl Tensor {
         if T::DTYPE != self.dtype() {
             return Err(wrong_dtype::<T>("set", self.dtype()));
         }
-        let position = self.layout().compacted().index(index)?;
+        let position = self.layout().compacted().index(index).map_err(|error| error.of("set"))?;
         self.as_mut_slice()?[position] = element;
         Ok(())
     }

@@ -77,3 +77,11 @@ fn extents_that_do_not_fit_64_bits_are_refused_when_built() {
     let many = refusal(|b, [x, _], n| b.reshape(x, &[n.clone(), i64::MAX.into(), i64::MAX.into()]).map(drop));
     assert!(many.contains("expected as many entries as [n, 9223372036854775807, 9223372036854775807] has"), "{many}");
 }
+
+#[test]
+fn messages_name_what_was_called() {
+    let take = refusal(|b, [x, _], _| b.take(x, x, 0).map(drop));
+    assert!(take.starts_with("take: `indices`"), "{take}");
+    let guard = refusal(|b, _, _| b.guard(&1.into(), Relation::Eq, &2.into(), "why"));
+    assert_eq!(guard, "program `f` is malformed: the guard \"why\" never holds: 1 == 2");
+}

@@ -63,3 +63,16 @@ fn a_mismatch_says_where() {
     assert!(matches!(mismatch, Mismatch::DType { .. }));
     assert_eq!(mismatch.to_string(), "dtype f64, expected i32");
 }
+
+#[test]
+fn a_tolerance_that_allows_nothing_is_refused() {
+    let one = Tensor::scalar(1.0);
+    for (rtol, atol) in [(-1.0, 0.0), (0.0, -1e-9), (f64::NAN, 0.0), (0.0, f64::NAN)] {
+        let mismatch = compare(&one, &one, rtol, atol).unwrap_err();
+        assert!(matches!(mismatch, Mismatch::Tolerance { .. }), "{mismatch}");
+    }
+    assert_eq!(
+        compare(&one, &one, -1.0, 0.0).unwrap_err().to_string(),
+        "the tolerance rtol = -1, atol = 0 is negative or NaN"
+    );
+}

@@ -37,7 +37,7 @@ fn nested_vecs_must_not_be_ragged() {
     let ragged = [vec![], vec![1]];
     assert_eq!(message(Tensor::from_nested(&ragged)), "from_nested: `values` has 1 entries at [1], expected 0");
     let wrong_rank = TypedTensor::<_, 1>::from_nested(&rows);
-    assert_eq!(message(wrong_rank), "try_into_typed: `tensor` has rank 2, expected 1");
+    assert_eq!(message(wrong_rank), "from_nested: `values` has rank 2, expected 1");
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn writing_leaves_shared_elements_alone() {
     let mut c = a.as_dyn().reverse(&[0]).unwrap();
     c.set(&[0, 1], -5).unwrap();
     assert_eq!(c, Tensor::from_nested(&[[4, -5, 6], [1, 2, 3]]).unwrap());
-    assert_eq!(message(c.set(&[2, 0], 0)), "index: index [2, 0] is outside shape [2, 3]");
+    assert_eq!(message(c.set(&[2, 0], 0)), "set: index [2, 0] is outside shape [2, 3]");
     assert_eq!(message(c.set(&[0, 0], 0.0)), "set: `tensor` is i32, expected f64");
     assert_eq!(message(c.assign(&s![0], &TypedTensor::scalar(1.0))), "assign: `values` is f64, expected i32");
     let expected = "extents of 1 or those of [2], aligned at the last axes";

@@ -29,7 +29,7 @@ fn notation(record: &Record) -> Result<EinsumNotation, NotationError> {
 fn traced(record: &Record, tensors: &[Tensor]) -> tenferro_core::Result<SemanticProgram> {
     let mut b = ProgramBuilder::new("traced");
     let values = inputs(&mut b, tensors);
-    let output = einsum::einsum(&mut b, record.text("equation"), &values)?;
+    let output = einsum::einsum_of_values(&mut b, record.text("equation"), &values)?;
     b.finish(&[(None, output)])
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tenferro::dtype::{DType, ScalarValue};
-use tenferro::einsum::einsum;
+use tenferro::einsum::einsum_of_values;
 use tenferro::program::composite;
 use tenferro::program::ops::{Comparison, CoreOp};
 use tenferro::program::shape::SymDim;
@@ -345,7 +345,7 @@ impl Lowering<'_> {
         if let "einsum" = function {
             let Expression::Text(equation) = &arguments[0] else { panic!("an equation comes first") };
             let operands: Vec<ValueId> = arguments[1..].iter().map(|a| self.value(a)).collect::<Lowered<_>>()?;
-            return Ok(einsum(self.b, equation, &operands).unwrap());
+            return Ok(einsum_of_values(self.b, equation, &operands).unwrap());
         }
         if let "concatenate" = function {
             let Expression::List(parts) = &arguments[0] else { panic!("a list comes first") };

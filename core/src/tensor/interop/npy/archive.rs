@@ -1,5 +1,6 @@
 //! Archives of named arrays.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
@@ -49,6 +50,8 @@ pub fn save_npz(path: impl AsRef<Path>, arrays: &[(&str, TensorRead<'_>)], compr
     let op = "npy::save_npz";
     let path = path.as_ref();
     let place = path.display().to_string();
+    // Before a file that is there is lost.
+    check_names(op, arrays)?;
     let file = File::create(path).map_err(|error| failed(op, &place, error))?;
     write_arrays(op, &place, BufWriter::new(file), arrays, compression)
 }
@@ -93,6 +96,7 @@ fn write_arrays(
     };
     // Entries may exceed the 4 GiB of the classic format.
     let options = SimpleFileOptions::default().compression_method(method).large_file(true);
+    check_names(op, arrays)?;
     let mut archive = ZipWriter::new(destination);
     for (name, tensor) in arrays {
         let place = array_place(place, name);
@@ -101,6 +105,15 @@ fn write_arrays(
     }
     let mut destination = archive.finish().map_err(|error| failed(op, place, error))?;
     destination.flush().map_err(|error| failed(op, place, error))
+}
+
+/// Refuses two arrays of one name.
+fn check_names(op: &'static str, arrays: &[(&str, TensorRead<'_>)]) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    match arrays.iter().find(|(name, _)| !seen.insert(*name)) {
+        None => Ok(()),
+        Some((name, _)) => Err(Error::argument(op, "arrays", format!("hold two of the name `{name}`"))),
+    }
 }
 
 /// How messages name an array of an archive.
