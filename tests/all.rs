@@ -25,6 +25,7 @@ mod all {
     mod prepared_cache;
     mod programs;
     mod ranked_derivatives;
+    mod sessions;
     mod support;
     mod table;
     mod value_sizes;
