@@ -68,6 +68,7 @@ pub mod einsum;
 mod jacobian;
 pub mod kernel;
 pub mod prelude;
+mod recent;
 mod session;
 
 #[doc(hidden)]

@@ -10,6 +10,7 @@ use crate::Result;
 use crate::cpu::CpuEngine;
 use crate::einsum::Equations;
 use crate::kernel::{Destination, KernelProgram, Results, destination_tensors};
+use crate::recent::{Recent, until_current};
 use crate::runtime::reference::{self, ReferenceEngine};
 use crate::runtime::{
     Engine, EngineRegistration, EngineTarget, Error, ExtensionModule, Prepared, Profile, ProgramRef, Runtime,
@@ -131,8 +132,11 @@ impl Session {
     /// # Errors
     /// Where the inputs do not fit the program, or the engine lacks an operation or fails.
     pub fn run(&mut self, program: impl Into<ProgramRef>, inputs: &[TensorRead<'_>]) -> Result<Vec<Tensor>> {
-        let prepared = self.runtime.prepare(program, inputs, &self.targets)?;
-        let outputs = self.runtime.run(&mut [&mut *self.engine], &prepared, inputs)?;
+        let program = program.into();
+        let outputs = until_current(|_| {
+            let prepared = self.runtime.prepare(program.clone(), inputs, &self.targets)?;
+            self.runtime.run(&mut [&mut *self.engine], &prepared, inputs)
+        })?;
         outputs.into_iter().map(|output| output.into_tensor(&mut *self.engine)).collect()
     }
 
@@ -212,16 +216,19 @@ impl Session {
             self.recent.resize_with(slot + 1, Recent::default);
         }
         let recent = &mut self.recent[slot];
-        if let Some(position) = recent.position(inputs) {
-            match run(&self.runtime, &mut *self.engine, recent.prepared(position)) {
-                // The runtime was reconfigured, or strides changed that a kernel was chosen for.
-                Err(Error::StaleEpoch { .. } | Error::NotSpecialized { .. }) => recent.forget(position),
-                result => return result,
-            }
-        }
-        let prepared = self.runtime.prepare(&program.program, inputs, &self.targets)?;
-        let prepared = recent.remember(inputs, prepared);
-        run(&self.runtime, &mut *self.engine, prepared)
+        until_current(|is_another| {
+            let prepared = match recent.position(inputs) {
+                Some(position) if !is_another => recent.prepared(position),
+                position => {
+                    if let Some(position) = position {
+                        recent.forget(position);
+                    }
+                    let prepared = self.runtime.prepare(&program.program, inputs, &self.targets)?;
+                    recent.remember(inputs, prepared)
+                }
+            };
+            run(&self.runtime, &mut *self.engine, prepared)
+        })
     }
 }
 
@@ -229,88 +236,4 @@ impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session").field("target", self.target()).field("runtime", &self.runtime).finish()
     }
-}
-
-/// What was prepared from one program for the last few dtypes and shapes of its inputs.
-pub(crate) struct Recent {
-    entries: SmallVec<[Entry; 1]>,
-    /// The entry to be replaced next.
-    oldest: usize,
-    capacity: usize,
-}
-
-struct Entry {
-    /// Of each input the dtype and rank as one word, and the extents.
-    signature: SmallVec<[usize; 8]>,
-    prepared: Prepared,
-}
-
-impl Default for Recent {
-    /// Keeps as many shapes as alternate in practice: a training batch, the last one of an epoch, an evaluation.
-    fn default() -> Self {
-        Self::keeping(4)
-    }
-}
-
-impl Recent {
-    pub fn keeping(capacity: usize) -> Self {
-        Self { entries: SmallVec::new(), oldest: 0, capacity }
-    }
-
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    pub fn position(&self, inputs: &[TensorRead<'_>]) -> Option<usize> {
-        self.entries.iter().position(|entry| entry.fits(inputs))
-    }
-
-    pub fn prepared(&self, position: usize) -> &Prepared {
-        &self.entries[position].prepared
-    }
-
-    pub fn forget(&mut self, position: usize) {
-        self.entries.remove(position);
-        self.oldest = 0;
-    }
-
-    /// Keeps what was prepared for these inputs; the oldest entry makes room.
-    pub fn remember(&mut self, inputs: &[TensorRead<'_>], prepared: Prepared) -> &Prepared {
-        let mut signature = SmallVec::new();
-        for input in inputs {
-            signature.push(head(input));
-            signature.extend_from_slice(input.shape());
-        }
-        let entry = Entry { signature, prepared };
-        if self.entries.len() < self.capacity {
-            self.entries.push(entry);
-            return &self.entries[self.entries.len() - 1].prepared;
-        }
-        let replaced = self.oldest;
-        self.oldest = (replaced + 1) % self.capacity;
-        self.entries[replaced] = entry;
-        &self.entries[replaced].prepared
-    }
-}
-
-impl Entry {
-    fn fits(&self, inputs: &[TensorRead<'_>]) -> bool {
-        let mut rest = &self.signature[..];
-        let all = inputs.iter().all(|input| {
-            let shape = input.shape();
-            match rest.split_at_checked(1 + shape.len()) {
-                Some((own, others)) if own[0] == head(input) && &own[1..] == shape => {
-                    rest = others;
-                    true
-                }
-                _ => false,
-            }
-        });
-        all && rest.is_empty()
-    }
-}
-
-/// Dtype and rank as one word.
-fn head(input: &TensorRead<'_>) -> usize {
-    input.shape().len() << 8 | input.dtype() as usize
 }

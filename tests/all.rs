@@ -27,6 +27,7 @@ mod all {
     mod processes;
     mod programs;
     mod ranked_derivatives;
+    mod sessions;
     mod support;
     mod table;
     mod value_sizes;

@@ -36,7 +36,15 @@ impl BufferPool {
                 buffer
             }
             // Of any dtype but `bool`, whose memory would have to be zeroed.
-            None => Tensor::allocate(DType::F32, &[capacity / DType::F32.size()])?,
+            None => {
+                let elements = [capacity / DType::F32.size()];
+                Tensor::allocate(DType::F32, &elements).or_else(|_| {
+                    // What is free in other classes may be what is missing; and large blocks go back to the reserve,
+                    // which gives way itself.
+                    self.trim(0);
+                    Tensor::allocate(DType::F32, &elements)
+                })?
+            }
         };
         match buffer.reuse(dtype, shape) {
             Ok(tensor) => Ok(tensor),

@@ -20,6 +20,9 @@ use crate::transfer::Memory;
 /// by [inputs](Prepared::explain_with), its extents stand beside it; where those of all buffers are,
 /// so does the memory that a run takes.
 ///
+/// Values are numbered as they are in the program that was lowered: the one prepared, as the passes left it and with
+/// what checkpoints compute.
+///
 /// ```
 /// # use std::sync::Arc;
 /// # use tenferro_core::program::ProgramBuilder;
@@ -47,6 +50,8 @@ use crate::transfer::Memory;
 #[derive(Debug, Clone)]
 pub struct Explanation {
     prepared: Prepared,
+    /// What was lowered, in the names of the program prepared.
+    program: SemanticProgram,
     /// By id, where known.
     sizes: Vec<Option<usize>>,
 }
@@ -56,7 +61,7 @@ impl Prepared {
     pub fn explain(&self) -> Explanation {
         let count = self.lowered().sizes().len();
         let sizes = (0..count).map(|id| self.specialization().size(SizeId(id as u32))).collect();
-        Explanation { prepared: self.clone(), sizes }
+        Explanation { prepared: self.clone(), program: self.lowered().in_names_of(self.program()), sizes }
     }
 
     /// What a run on these inputs will do, which are given as to [`Runtime::run`](crate::Runtime::run).
@@ -71,7 +76,7 @@ impl Prepared {
         let bound = bind(CALL, self, &metas)?;
         let count = self.lowered().sizes().len();
         let sizes = (0..count).map(|id| bound.sizes.get(id).copied()).collect();
-        Ok(Explanation { prepared: self.clone(), sizes })
+        Ok(Explanation { prepared: self.clone(), program: self.lowered().in_names_of(self.program()), sizes })
     }
 }
 
@@ -81,13 +86,11 @@ impl Explanation {
     }
 
     fn program(&self) -> &SemanticProgram {
-        self.prepared.lowered()
+        &self.program
     }
 
-    /// The names of sizes: the program's own, unless what was lowered has more.
     fn names(&self) -> SizeNames<'_> {
-        let (own, all) = (self.prepared.program().sizes(), self.program().sizes());
-        SizeNames(if own.len() == all.len() { own } else { all })
+        SizeNames(self.program.sizes())
     }
 
     /// The extents of a shape, where all sizes in it are known.
@@ -119,7 +122,7 @@ impl Explanation {
     /// The name of an input, or the number of another value; of a copy in other memory also where.
     fn value(&self, definition: u32) -> String {
         let ValueId(id) = self.plan().values[definition as usize];
-        let name = match self.prepared.program().inputs().get(id as usize) {
+        let name = match self.program.inputs().get(id as usize) {
             Some(input) => input.name.to_string(),
             None => format!("%{id}"),
         };
@@ -278,8 +281,13 @@ impl fmt::Display for Explanation {
         let mut results = self.results();
         let mut reads = plan.reads.iter().zip(program.value_sizes()).peekable();
         for position in 0..=steps {
-            while let Some((read, _)) = reads.next_if(|(read, _)| read.step == position) {
-                writeln!(f, "       waits, and reads a size off {}", self.described(read.value))?;
+            while let Some((read, size)) = reads.next_if(|(read, _)| read.step == position) {
+                writeln!(
+                    f,
+                    "       waits, and reads a size off {}; it is `{}`",
+                    self.described(read.value),
+                    size.name
+                )?;
             }
             if position < steps {
                 self.write_step(f, position, &mut results)?;

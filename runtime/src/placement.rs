@@ -2,6 +2,10 @@
 
 use std::borrow::Cow;
 
+use tenferro_core::ops::{Axes, CoreOp, Dims};
+use tenferro_core::shape::SymDim;
+use tenferro_core::{DType, ScalarValue};
+
 use crate::engine::EngineId;
 
 /// The rule by which the operations of a program are spread over the engines it is prepared for.
@@ -42,6 +46,10 @@ impl Placement {
 
     /// Gives all operations of this name to an engine: of a core operation the name of the text
     /// form, such as `exp`, of an operation family its id. The last pin of a name holds.
+    ///
+    /// Names are those of the operations that a program has after the passes: one that a pass removed or replaced is
+    /// nowhere, and a pin that nothing matches does nothing. Constants, sizes and layout operations take no command, so
+    /// a runtime is not [built](crate::RuntimeBuilder::build) with a pin of one.
     #[must_use]
     pub fn pin(mut self, op: impl Into<Cow<'static, str>>, engine: EngineId) -> Self {
         let op = op.into();
@@ -58,6 +66,24 @@ impl Placement {
     /// The engine that an operation is pinned to.
     pub fn pinned(&self, op: &str) -> Option<&EngineId> {
         self.pins.iter().find(|(name, _)| name == op).map(|(_, engine)| engine)
+    }
+
+    /// The first name among the pins that is that of an operation without a command.
+    pub(crate) fn pinned_without_command(&self) -> Option<&str> {
+        let (shape, axes) = (Dims::Borrowed(&[]), Axes::Borrowed(&[]));
+        let without = [
+            CoreOp::Constant(ScalarValue::Bool(false)),
+            CoreOp::SizeValue { dim: SymDim::constant(0), dtype: DType::I64 },
+            CoreOp::StopGradient,
+            CoreOp::Transpose { axes: axes.clone() },
+            CoreOp::Reshape { shape: shape.clone() },
+            CoreOp::BroadcastInDim { shape: shape.clone(), axes: axes.clone() },
+            CoreOp::Slice { start: shape.clone(), limit: shape, stride: axes.clone() },
+            CoreOp::Reverse { axes },
+            CoreOp::ExtractDiag { axis_a: 0, axis_b: 1 },
+        ];
+        let is_without = |name: &str| without.iter().any(|op| op.name() == name);
+        self.pins.iter().map(|(name, _)| &**name).find(|name| is_without(name))
     }
 
     /// All engines that something is pinned to.

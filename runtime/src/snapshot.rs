@@ -135,7 +135,8 @@ impl RuntimeBuilder {
     /// The runtime.
     ///
     /// # Errors
-    /// [`Error::UnregisteredEngine`] if an operation is pinned to an engine that is not registered.
+    /// [`Error::UnregisteredEngine`] if an operation is pinned to an engine that is not registered, and
+    /// [`Error::Argument`] if one is pinned that takes no command.
     pub fn build(self) -> Result<Runtime> {
         Ok(Runtime::new(self.snapshot("RuntimeBuilder::build", 1)?))
     }
@@ -145,6 +146,10 @@ impl RuntimeBuilder {
         let is_registered = |id: &EngineId| engines.iter().any(|engine| engine.engine_id() == id);
         if let Some(engine_id) = placement.engines().find(|id| !is_registered(id)) {
             return Err(Error::UnregisteredEngine { call, engine_id: engine_id.clone() });
+        }
+        if let Some(name) = placement.pinned_without_command() {
+            let message = format!("pins `{name}`, which takes no command and so no engine");
+            return Err(Error::Argument { call, argument: "placement", message });
         }
         Ok(Snapshot { epoch, engines, executors, placement, transfers, compiler_options })
     }

@@ -21,7 +21,8 @@ use crate::registration::are_indistinguishable;
 /// engine: what is an input of the program has no source engine, and what becomes an output of a
 /// program without an engine in host memory no destination engine. Without a destination engine the
 /// elements must have arrived when the transfer returns; with one, it is enough that the commands
-/// submitted to that engine from then on see them.
+/// submitted to that engine from then on see them. The memory of the source may be written again as soon as the
+/// transfer returns.
 ///
 /// ```
 /// use tenferro_core::{Tensor, TensorView, with_dtype};

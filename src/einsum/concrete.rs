@@ -10,8 +10,8 @@ use super::equation::{Equation, Source};
 use crate::dtype::ScalarValue;
 use crate::einsum::{EinsumOp, EinsumOptimize, Goal};
 use crate::program::{ProgramBuilder, SemanticProgram, ValueId};
+use crate::recent::{Recent, until_current};
 use crate::runtime::{Engine, Error, Prepared, Runtime};
-use crate::session::Recent;
 use crate::tensor::{Tensor, TensorRead};
 use crate::{Result, Session};
 
@@ -308,34 +308,41 @@ impl ConcreteEinsum {
     ) -> Result<R> {
         let id = session.id();
         let (runtime, engine, targets) = session.parts();
-        let known = {
-            let mut cache = self.lock();
-            let recent = cache.of_session(id);
-            let known = recent.position(inputs).map(|position| recent.prepared(position).clone());
-            match known {
-                Some(_) => cache.hits += 1,
-                None => cache.misses += 1,
-            }
-            known
-        };
-        if let Some(prepared) = known {
-            match run(runtime, engine, &prepared) {
-                // The runtime was reconfigured, or strides changed that a kernel was chosen for.
-                Err(Error::StaleEpoch { .. } | Error::NotSpecialized { .. }) => {
-                    let mut cache = self.lock();
-                    cache.hits -= 1;
-                    cache.misses += 1;
-                    let recent = cache.of_session(id);
-                    if let Some(position) = recent.position(inputs) {
+        let mut is_hit = false;
+        until_current(|is_another| {
+            let known = {
+                let mut guard = self.lock();
+                let cache = &mut *guard;
+                let recent = cache.of_session(id);
+                let position = recent.position(inputs);
+                if !is_another {
+                    let known = position.map(|position| recent.prepared(position).clone());
+                    is_hit = known.is_some();
+                    *if is_hit { &mut cache.hits } else { &mut cache.misses } += 1;
+                    known
+                } else {
+                    if let Some(position) = position {
                         recent.forget(position);
                     }
+                    // It was one only if what it found ran.
+                    if mem::take(&mut is_hit) {
+                        cache.hits -= 1;
+                        cache.misses += 1;
+                    }
+                    None
                 }
-                result => return result,
-            }
-        }
-        let prepared = runtime.prepare(Arc::new(self.program(inputs, operands)?), inputs, targets)?;
-        self.lock().of_session(id).remember(inputs, prepared.clone());
-        run(runtime, engine, &prepared)
+            };
+            let prepared = match known {
+                Some(prepared) => prepared,
+                None => {
+                    let program = Arc::new(self.program(inputs, operands)?);
+                    let prepared = runtime.prepare(program, inputs, targets)?;
+                    self.lock().of_session(id).remember(inputs, prepared.clone());
+                    prepared
+                }
+            };
+            run(runtime, engine, &prepared)
+        })
     }
 
     /// The einsum of the first inputs as a program of one node; scaled by those behind them, if there are any.

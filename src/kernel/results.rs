@@ -37,7 +37,10 @@ impl<'s, 'a> Results<'s, 'a> {
     pub fn scalar<T: Scalar>(&mut self) -> Result<T> {
         let tensor = self.next()?;
         let value = tensor.item()?;
-        self.engine.recycle(tensor);
+        // Results are in host memory; an engine of another takes back its own only.
+        if self.engine.target().allocation_domain.is_none() {
+            self.engine.recycle(tensor);
+        }
         Ok(value)
     }
 }

@@ -264,6 +264,24 @@ impl SemanticProgram {
         })
     }
 
+    /// This program, which was made of one equal to `other` but for names, in the names of `other`: the program's, the
+    /// inputs' and the sizes'. What has no name there keeps its own, for a program that was rewritten may have other
+    /// sizes of values.
+    #[must_use]
+    pub fn in_names_of(&self, other: &Self) -> Self {
+        let mut program = self.clone();
+        program.name = other.name.clone();
+        for (input, named) in program.inputs.to_mut().iter_mut().zip(other.inputs.iter()) {
+            input.name = named.name.clone();
+        }
+        let axes = self.axis_size_count();
+        let known = if self.sizes.len() == other.sizes.len() { self.sizes.len() } else { axes };
+        for (size, named) in program.sizes.to_mut().iter_mut().zip(other.sizes.iter()).take(known) {
+            size.name = named.name.clone();
+        }
+        program
+    }
+
     /// The inputs in order.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs

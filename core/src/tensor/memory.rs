@@ -65,7 +65,7 @@ impl Memory {
         Reserve::take(bytes).map_or_else(|| Memory::zeroed(bytes), Ok)
     }
 
-    /// Memory whose first `bytes` bytes the caller has to fill; the rest is zeroed.
+    /// Memory whose first `bytes` bytes the caller has to fill; the rest is initialised, to values unspecified.
     pub(super) fn uninit(bytes: usize) -> Result<Memory> {
         if let Some(memory) = Reserve::take(bytes) {
             return Ok(memory);
@@ -80,14 +80,19 @@ impl Memory {
         Ok(memory)
     }
 
-    fn allocate(bytes: usize, allocate: impl FnOnce(alloc::Layout) -> *mut u8) -> Result<Memory> {
+    fn allocate(bytes: usize, allocate: impl Fn(alloc::Layout) -> *mut u8) -> Result<Memory> {
         let out_of_memory = || Error::OutOfMemory { bytes };
         let capacity = capacity_for(bytes).ok_or_else(out_of_memory)?;
         let layout = capacity
             .checked_add(ALIGNMENT - BASE_ALIGNMENT)
             .and_then(|size| alloc::Layout::from_size_align(size, BASE_ALIGNMENT).ok())
             .ok_or_else(out_of_memory)?;
-        let base = NonNull::new(allocate(layout)).ok_or_else(out_of_memory)?;
+        let base = NonNull::new(allocate(layout)).or_else(|| {
+            // What is kept for later may be what is missing now.
+            trim_reserve(0);
+            NonNull::new(allocate(layout))
+        });
+        let base = base.ok_or_else(out_of_memory)?;
         if capacity >= HUGE {
             advise_huge_pages(base, layout.size());
         }
@@ -171,16 +176,21 @@ impl Reserve {
         reserve.blocks.push(block);
         reserve.bytes += block.capacity;
         let limit = reserve.limit;
-        reserve.shrink(limit);
+        let excess = reserve.shrink(limit);
+        drop(reserve);
+        excess.into_iter().for_each(free);
     }
 
-    fn shrink(&mut self, limit: usize) {
+    /// Takes the oldest blocks out until at most so many bytes are left, to be freed without the lock: that may take
+    /// long. Nothing is allocated where nothing is taken.
+    #[must_use]
+    fn shrink(&mut self, limit: usize) -> Vec<Block> {
         let mut excess = 0;
         while self.bytes > limit {
             self.bytes -= self.blocks[excess].capacity;
             excess += 1;
         }
-        self.blocks.drain(..excess).for_each(free);
+        self.blocks.drain(..excess).collect()
     }
 }
 
@@ -203,12 +213,15 @@ pub fn reserved_bytes() -> usize {
 pub fn set_reserve_limit(bytes: usize) {
     let mut reserve = Reserve::lock();
     reserve.limit = bytes;
-    reserve.shrink(bytes);
+    let excess = reserve.shrink(bytes);
+    drop(reserve);
+    excess.into_iter().for_each(free);
 }
 
 /// Gives kept blocks back to the system until at most so many bytes are left. The limit stays.
 pub fn trim_reserve(bytes: usize) {
-    Reserve::lock().shrink(bytes);
+    let excess = Reserve::lock().shrink(bytes);
+    excess.into_iter().for_each(free);
 }
 
 /// Asks for huge pages. Only a hint: where it is refused, nothing changes.
@@ -239,8 +252,12 @@ fn advise_huge_pages(_: NonNull<u8>, _: usize) {}
 mod tests {
     use super::*;
 
+    /// Held by tests that look for what others would give back.
+    static RESERVE_IN_USE: Mutex<()> = Mutex::new(());
+
     #[test]
     fn large_blocks_are_used_again() {
+        let _guard = RESERVE_IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
         // A capacity that no other test asks for.
         let bytes = LARGE + 17 * ALIGNMENT;
         let memory = Memory::zeroed(bytes).unwrap();
@@ -263,6 +280,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_kept_gives_way_to_what_is_needed() {
+        let _guard = RESERVE_IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+        // A capacity that no other test asks for.
+        let bytes = LARGE + 19 * ALIGNMENT;
+        let kept = || Reserve::lock().blocks.iter().any(|block| block.capacity == bytes);
+        drop(Memory::zeroed(bytes).unwrap());
+        assert!(kept());
+        // As if there were no more while the block is kept.
+        let scarce = |layout| match kept() {
+            true => std::ptr::null_mut(),
+            // SAFETY: `allocate` calls this with a layout of non-zero size.
+            false => unsafe { alloc_zeroed(layout) },
+        };
+        assert_eq!(Memory::allocate(1, scarce).unwrap().capacity(), ALIGNMENT);
+        assert!(!kept());
+        assert!(matches!(Memory::allocate(1, |_| std::ptr::null_mut()), Err(Error::OutOfMemory { bytes: 1 })));
+    }
+
+    #[test]
     fn the_reserve_is_bounded() {
         let block = |capacity: usize| {
             let memory = Memory::zeroed(capacity).unwrap();
@@ -272,10 +308,10 @@ mod tests {
         };
         let blocks = vec![block(LARGE), block(2 * LARGE), block(LARGE)];
         let mut reserve = Reserve { blocks, bytes: 4 * LARGE, limit: 4 * LARGE };
-        reserve.shrink(3 * LARGE);
+        reserve.shrink(3 * LARGE).into_iter().for_each(free);
         // The oldest goes first.
         assert_eq!(reserve.blocks.iter().map(|block| block.capacity).collect::<Vec<_>>(), [2 * LARGE, LARGE]);
-        reserve.shrink(0);
+        reserve.shrink(0).into_iter().for_each(free);
         assert_eq!((reserve.blocks.len(), reserve.bytes), (0, 0));
     }
 }

@@ -1,6 +1,7 @@
 //! Binding: a plan's symbolic shapes become extents and layouts, once for each signature.
 
 use std::ops::Deref;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
@@ -29,6 +30,8 @@ pub(crate) struct Bound {
     pub outputs: Vec<BoundOutput>,
     /// The engine that copies what is in host memory and no engine made.
     pub host: Option<usize>,
+    /// As the [`Plan`]'s.
+    pub arrivals: SmallVec<[u32; 1]>,
     pub next: Option<Box<Next>>,
 }
 
@@ -39,8 +42,8 @@ pub(crate) struct Next {
     /// The value.
     pub value: Operand,
     places: Vec<Place>,
-    /// What followed lately. Sizes may differ from run to run, so these are more than signatures.
-    recent: Mutex<Vec<Arc<Bound>>>,
+    /// Tells bindings apart, also those that are gone.
+    id: u64,
 }
 
 /// The tensors that a slot holds.
@@ -72,6 +75,8 @@ pub(crate) struct BoundStep {
     pub outputs: SmallVec<[u32; 1]>,
     /// The slots that are not needed after this step.
     pub release: SmallVec<[u32; 2]>,
+    /// As the [`Step`]'s.
+    pub waits: SmallVec<[u32; 1]>,
 }
 
 /// What a step does.
@@ -139,19 +144,14 @@ impl Bound {
             steps: Vec::new(),
             outputs: Vec::new(),
             host: plan.host,
+            arrivals: plan.arrivals.clone(),
             next: None,
         };
         nothing.with_stage(plan, 0, Vec::with_capacity(plan.definitions.len()))
     }
 
-    /// The binding that follows when the next size is known to be this, if it did lately.
-    pub fn recent_after(&self, size: usize) -> Option<Arc<Self>> {
-        let recent = lock(&self.next.as_ref()?.recent);
-        recent.iter().find(|bound| bound.sizes.last() == Some(&size)).cloned()
-    }
-
     /// The binding that follows when the next size is known; `sizes` begin with those known here.
-    pub fn after(&self, plan: &Plan, next: &Next, sizes: Sizes) -> Result<Arc<Self>> {
+    pub fn after(&self, plan: &Plan, next: &Next, sizes: Sizes) -> Result<Self> {
         let known = Self {
             inputs: self.inputs.clone(),
             sizes,
@@ -160,17 +160,11 @@ impl Bound {
             steps: Vec::new(),
             outputs: Vec::new(),
             host: plan.host,
+            arrivals: plan.arrivals.clone(),
             next: None,
         };
-        let bound = Arc::new(known.with_stage(plan, next.stage + 1, next.places.clone())?);
-        let mut recent = lock(&next.recent);
-        recent.truncate(Self::RECENT - 1);
-        recent.insert(0, Arc::clone(&bound));
-        Ok(bound)
+        known.with_stage(plan, next.stage + 1, next.places.clone())
     }
-
-    /// How many bindings that followed are kept.
-    const RECENT: usize = 16;
 
     /// Adds what the sizes decide when `stage` of them are read off values, given the places of values before.
     fn with_stage(mut self, plan: &Plan, stage: usize, mut places: Vec<Place>) -> Result<Self> {
@@ -207,7 +201,9 @@ impl Bound {
             None => self.outputs = outputs(plan, &places, &self.inputs, &self.slots),
             Some(read) => {
                 let value = places[read.value as usize].operand();
-                self.next = Some(Box::new(Next { stage, value, places, recent: Mutex::default() }));
+                static IDS: AtomicU64 = AtomicU64::new(0);
+                let id = IDS.fetch_add(1, Ordering::Relaxed);
+                self.next = Some(Box::new(Next { stage, value, places, id }));
             }
         }
         Ok(self)
@@ -303,6 +299,7 @@ fn bind_step(
         inputs: operands.map(Place::operand).collect(),
         outputs: step.outputs.clone(),
         release: step.release.clone(),
+        waits: step.waits.clone(),
     });
     Ok(())
 }
@@ -376,6 +373,17 @@ pub(crate) struct Bindings {
     /// another.
     first: OnceLock<Bound>,
     recent: Mutex<SmallVec<[Arc<Bound>; Bindings::KEPT]>>,
+    /// What followed when a size was read off a value, the last one used in front. Sizes may differ from run to run, so
+    /// these are more than signatures; they are all that is kept, however many sizes a program reads.
+    followed: Mutex<Vec<Followed>>,
+}
+
+/// A binding that followed another.
+struct Followed {
+    /// The other's [`Next::id`].
+    after: u64,
+    size: usize,
+    bound: Arc<Bound>,
 }
 
 /// A binding in use.
@@ -397,6 +405,24 @@ impl Deref for Binding<'_> {
 
 impl Bindings {
     const KEPT: usize = 4;
+    const FOLLOWED: usize = 64;
+
+    /// The binding that follows when the next size is known to be this, if it did lately.
+    pub fn find_after(&self, next: &Next, size: usize) -> Option<Arc<Bound>> {
+        let mut followed = lock(&self.followed);
+        let position = followed.iter().position(|followed| (followed.after, followed.size) == (next.id, size))?;
+        followed[..=position].rotate_right(1);
+        Some(Arc::clone(&followed[0].bound))
+    }
+
+    /// Keeps the binding that followed for this size; the one not used for longest makes room.
+    pub fn keep_after(&self, next: &Next, size: usize, bound: Bound) -> Arc<Bound> {
+        let bound = Arc::new(bound);
+        let mut followed = lock(&self.followed);
+        followed.truncate(Self::FOLLOWED - 1);
+        followed.insert(0, Followed { after: next.id, size, bound: Arc::clone(&bound) });
+        bound
+    }
 
     #[inline]
     pub fn find(&self, inputs: &[TensorRead<'_>]) -> Option<Binding<'_>> {

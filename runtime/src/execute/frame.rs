@@ -83,7 +83,7 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
     pub fn execute(&mut self, engines: &mut [&mut dyn Engine]) -> Result<()> {
         let bound = self.bound;
         // Looked at once: without a profile no step asks for it.
-        match self.recording.take() {
+        let done = match self.recording.take() {
             None => bound.steps.iter().try_for_each(|step| self.step(engines, step)),
             Some(mut recording) => {
                 let recorded = bound.steps.iter().try_for_each(|step| {
@@ -97,16 +97,24 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
                 self.recording = Some(recording);
                 recorded
             }
+        };
+        if done.is_err() {
+            self.recycle(engines);
         }
+        done
     }
 
     /// Runs a step and gives back what is not needed after it.
     #[inline]
     fn step(&mut self, engines: &mut [&mut dyn Engine], step: &'f BoundStep) -> Result<()> {
         span!(TRACE, "command", name = step.work.name());
-        if let Err(error) = self.work(engines, step) {
-            self.recycle(engines);
-            return Err(error);
+        for &engine in &step.waits {
+            engines[engine as usize].synchronize()?;
+        }
+        self.work(engines, step)?;
+        if !step.waits.is_empty() {
+            // What it read may be written again by the engines that it waited for.
+            engines[step.engine].synchronize()?;
         }
         for &slot in &step.release {
             self.release(engines, slot as usize);
@@ -145,6 +153,12 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
 
     /// The outputs of [`run`](super::run).
     pub fn outputs(mut self, engines: &mut [&mut dyn Engine]) -> Result<Vec<Output<'a>>> {
+        let outputs = self.collect(engines);
+        self.recycle(engines);
+        outputs
+    }
+
+    fn collect(&mut self, engines: &mut [&mut dyn Engine]) -> Result<Vec<Output<'a>>> {
         let mut outputs = Vec::with_capacity(self.bound.outputs.len());
         for output in &self.bound.outputs {
             outputs.push(match (self.whole(output)?, self.given(output)?) {
@@ -153,12 +167,18 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
                 (None, None) => Output::Owned(copied(self.engine(engines, output.value.root()), &self.value(output))?),
             });
         }
-        self.recycle(engines);
+        self.arrive(engines)?;
         Ok(outputs)
     }
 
     /// Brings to the caller's tensors what was not computed in them.
     pub fn deliver(mut self, engines: &mut [&mut dyn Engine]) -> Result<()> {
+        let delivered = self.bring(engines);
+        self.recycle(engines);
+        delivered
+    }
+
+    fn bring(&mut self, engines: &mut [&mut dyn Engine]) -> Result<()> {
         let count = self.bound.slots.len();
         for (i, output) in self.bound.outputs.iter().enumerate() {
             let Slot::Lent(tensor) = mem::take(&mut self.slots[count + i]) else { continue };
@@ -175,8 +195,12 @@ impl<'f, 'a, 'o> Frame<'f, 'a, 'o> {
                 engine => *tensor = copied(engine, &self.value(output))?,
             }
         }
-        self.recycle(engines);
-        Ok(())
+        self.arrive(engines)
+    }
+
+    /// Waits until outputs that come from other memory are there.
+    fn arrive(&self, engines: &mut [&mut dyn Engine]) -> Result<()> {
+        self.bound.arrivals.iter().try_for_each(|&engine| engines[engine as usize].synchronize())
     }
 
     /// An output without a copy: a scalar, or all of a slot. The last to need a slot takes it,

@@ -97,15 +97,20 @@ fn after<'f>(
     next: &'f Next,
 ) -> Result<Arc<Bound>> {
     let value = frame.integer(engines, &next.value)?;
-    let bound = frame.bound();
+    let (bound, bindings) = (frame.bound(), &prepared.shared.bindings);
     // What is kept was checked.
-    if let Some(recent) = usize::try_from(value).ok().and_then(|size| bound.recent_after(size)) {
-        return Ok(recent);
+    if let Some(known) = usize::try_from(value).ok().and_then(|size| bindings.find_after(next, size)) {
+        return Ok(known);
     }
     let shapes: SmallVec<[&[usize]; 8]> = inputs.iter().map(|input| input.shape()).collect();
-    let mut sizes = bound.sizes.clone();
-    prepared.lowered().bind_next(&shapes, &mut sizes, value)?;
-    bound.after(&prepared.shared.plan, next, sizes)
+    let (lowered, mut sizes) = (prepared.lowered(), bound.sizes.clone());
+    if lowered.bind_next(&shapes, &mut sizes, value).is_err() {
+        // Said again in the words of this program, for what was lowered may be another's.
+        sizes = bound.sizes.clone();
+        lowered.in_names_of(prepared.program()).bind_next(&shapes, &mut sizes, value)?;
+    }
+    let size = sizes[sizes.len() - 1];
+    Ok(bindings.keep_after(next, size, bound.after(&prepared.shared.plan, next, sizes)?))
 }
 
 /// Checks everything that a run rests on, and finds or makes the binding for these inputs.

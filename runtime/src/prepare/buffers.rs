@@ -9,7 +9,7 @@ use tenferro_core::program::ValueMeta;
 
 /// What a command or a copy writes, over its life.
 pub(super) struct Buffer {
-    engine: Option<usize>,
+    pub engine: Option<usize>,
     meta: ValueMeta,
     /// The step that writes it.
     born: usize,

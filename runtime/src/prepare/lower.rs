@@ -202,6 +202,7 @@ impl<'a> Lowering<'a> {
                 inputs: SmallVec::from_slice(&[definition]),
                 outputs: SmallVec::from_slice(&[slot]),
                 release: SmallVec::new(),
+                waits: SmallVec::new(),
             });
             Lowered {
                 definition: Definition::Slot(slot),
@@ -271,6 +272,7 @@ impl<'a> Lowering<'a> {
             inputs: SmallVec::from_slice(&[source]),
             outputs: SmallVec::from_slice(&[slot]),
             release: SmallVec::new(),
+            waits: SmallVec::new(),
         });
         let holder = self.value(source).holder;
         let definition = Definition::Reshape { source, slot };
@@ -316,7 +318,8 @@ impl<'a> Lowering<'a> {
         }
         if let Some(work) = work {
             let kind = WorkKind::of(&node.op);
-            self.steps.push(Step { work, kind, engine, inputs, outputs, release: SmallVec::new() });
+            let (release, waits) = Default::default();
+            self.steps.push(Step { work, kind, engine, inputs, outputs, release, waits });
         }
         Ok(())
     }
@@ -388,6 +391,36 @@ impl<'a> Lowering<'a> {
         id
     }
 
+    /// Notes which engines each step waits for, and returns those that the end of a run does.
+    fn order(&mut self, outputs: &[u32]) -> SmallVec<[u32; 1]> {
+        let mut brought = vec![false; self.buffers.len()];
+        for step in &mut self.steps {
+            // The ends of a transfer are its own to wait for.
+            let own = match &step.work {
+                Work::Transfer(passage) => [passage.from, passage.to],
+                _ => [Some(step.engine), None],
+            };
+            for &input in &step.inputs {
+                for &buffer in &self.values[input as usize].buffers {
+                    let writer = self.buffers[buffer as usize].engine;
+                    if !own.contains(&writer) {
+                        insert(&mut step.waits, writer);
+                    }
+                }
+            }
+            if matches!(step.work, Work::Transfer(_)) {
+                step.outputs.iter().for_each(|&buffer| brought[buffer as usize] = true);
+            }
+        }
+        let mut arrivals = SmallVec::new();
+        for &buffer in outputs.iter().flat_map(|&output| &self.values[output as usize].buffers) {
+            if brought[buffer as usize] {
+                insert(&mut arrivals, self.buffers[buffer as usize].engine);
+            }
+        }
+        arrivals
+    }
+
     fn finish(mut self) -> Result<Plan> {
         let mut outputs = Vec::with_capacity(self.program.outputs().len());
         for (i, output) in self.program.outputs().iter().enumerate() {
@@ -414,6 +447,7 @@ impl<'a> Lowering<'a> {
                 self.buffers[buffer as usize].used_by_output();
             }
         }
+        let arrivals = self.order(&outputs);
         let assignment = buffers::assign(self.buffers, self.steps.len());
         for (step, release) in self.steps.iter_mut().zip(assignment.release) {
             step.outputs.iter_mut().for_each(|buffer| *buffer = assignment.slot_of[*buffer as usize]);
@@ -428,6 +462,15 @@ impl<'a> Lowering<'a> {
         }
         let Self { steps, scalars, reads, late, admissions, host, .. } = self;
         let slots = assignment.slots;
-        Ok(Plan { steps, definitions, values, scalars, slots, outputs, reads, late, admissions, host })
+        Ok(Plan { steps, definitions, values, scalars, slots, outputs, reads, late, admissions, host, arrivals })
+    }
+}
+
+/// Adds an engine, if it is one and not there yet.
+fn insert(engines: &mut SmallVec<[u32; 1]>, engine: Option<usize>) {
+    if let Some(engine) = engine.map(|engine| engine as u32)
+        && !engines.contains(&engine)
+    {
+        engines.push(engine);
     }
 }

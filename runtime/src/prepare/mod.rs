@@ -148,7 +148,8 @@ impl PreparedProgram {
     }
 
     fn logical_bytes(&self) -> usize {
-        let Plan { steps, definitions, values, scalars, slots, outputs, reads, late, admissions, host: _ } = &self.plan;
+        let Plan { steps, definitions, values, scalars, slots, outputs, reads, late, admissions, host: _, arrivals } =
+            &self.plan;
         let commands = steps.iter().map(|step| match &step.work {
             Work::Command(command) => size_of_val(&**command),
             Work::Late { .. } | Work::Compact(_) => 0,
@@ -166,6 +167,7 @@ impl PreparedProgram {
             + size_of_val(&reads[..])
             + size_of_val(&late[..])
             + size_of_val(&admissions[..])
+            + size_of_val(&arrivals[..])
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) struct Plan {
     pub admissions: Vec<Admission>,
     /// The first engine in host memory, which does there what no engine did.
     pub host: Option<usize>,
+    /// The engines in whose memory outputs arrive from others, which the end of a run waits for.
+    pub arrivals: SmallVec<[u32; 1]>,
 }
 
 impl Plan {
@@ -100,6 +102,10 @@ pub(crate) struct Step {
     pub outputs: SmallVec<[u32; 1]>,
     /// The slots that are not needed after this step.
     pub release: SmallVec<[u32; 2]>,
+    /// The engines whose work must be done before, for they wrote what this step reads on another. A command of such a
+    /// step must be done itself before the next step, when those engines may write there again. With one engine
+    /// there are none.
+    pub waits: SmallVec<[u32; 1]>,
 }
 
 /// What a step does.

@@ -102,7 +102,8 @@ fn sizes_of_values_are_read_between_commands() {
     let inputs = [counting(&[6]), Tensor::scalar(2_i64)];
     let prepared = runtime().prepare(&program, &reads(&inputs), &[target()]).unwrap();
     let text = prepared.explain_with(&reads(&inputs)).unwrap().to_string();
-    let (add, read) = (text.find("add(count").unwrap(), text.find("waits, and reads a size off %2: i64").unwrap());
+    let (add, read) =
+        (text.find("add(count").unwrap(), text.find("waits, and reads a size off %2: i64; it is `k`").unwrap());
     assert!(add < read && read < text.find("exp(").unwrap(), "{text}");
     assert!(text.contains("bytes depend on sizes"), "{text}");
     assert!(text.contains("y = %"), "{text}");

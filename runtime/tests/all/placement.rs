@@ -135,6 +135,16 @@ fn a_pin_that_cannot_be_met_is_refused() {
     let error = refused(Placement::default().pin("exp", "demo.absent.v1".into()), &targets);
     assert!(matches!(error, Error::UnregisteredEngine { call: "RuntimeBuilder::build", .. }));
 
+    for name in ["transpose", "reshape", "constant", "size", "stop_gradient", "extract_diag"] {
+        let error = refused(Placement::default().pin(name, ID), &targets);
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "RuntimeBuilder::build: argument `placement`: pins `{name}`, which takes no command and so no engine"
+            )
+        );
+    }
+
     let family = "tenferro.einsum.v1";
     let placement = Placement::default().pin(family, ID);
     let runtime = runtime_of_two();

@@ -1,8 +1,8 @@
 //! Programs over engines of different memories, on an engine that refuses what is not in its own.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use tenferro_core::ops::CoreOp;
 use tenferro_core::program::{ProgramBuilder, SemanticProgram};
@@ -18,13 +18,30 @@ use super::support::*;
 const FAR: EngineId = EngineId::from_static("demo.far.v1");
 const THERE: Option<AllocationDomain> = Some(AllocationDomain(7));
 
-/// The reference engine in a memory of its own: it works on tensors that it allocated and on no
-/// others, and must be waited for before they are read.
-#[derive(Default)]
+/// The id of another engine in the same memory.
+const ALSO_FAR: EngineId = EngineId::from_static("demo.far.v2");
+
+/// The reference engine in a memory of its own: it works on tensors allocated there and on no others, and must be waited
+/// for before anybody else reads what it wrote or writes what it read.
 struct Far {
+    id: EngineId,
     inner: ReferenceEngine,
     own: HashSet<usize>,
-    is_busy: bool,
+    memory: Arc<Mutex<FarMemory>>,
+}
+
+/// The memory of one engine, or of two.
+#[derive(Default)]
+struct FarMemory {
+    tensors: HashSet<usize>,
+    /// By address: who may not be done with it, and whether it is written.
+    pending: Vec<(EngineId, usize, bool)>,
+}
+
+impl Default for Far {
+    fn default() -> Self {
+        Self::new(FAR, &Arc::default())
+    }
 }
 
 fn address(view: &TensorView<'_>) -> usize {
@@ -32,34 +49,56 @@ fn address(view: &TensorView<'_>) -> usize {
 }
 
 impl Far {
-    fn check(&self, view: &TensorView<'_>) {
-        assert!(self.own.contains(&address(view)), "a tensor of other memory: {:?}", view.shape());
+    fn new(id: EngineId, memory: &Arc<Mutex<FarMemory>>) -> Self {
+        Self { id, inner: ReferenceEngine::new(), own: HashSet::new(), memory: Arc::clone(memory) }
+    }
+
+    /// Notes that this engine reads or writes a tensor from now until it is waited for.
+    fn touch(&self, view: &TensorView<'_>, writes: bool) {
+        self.check(view, writes);
+        self.memory.lock().unwrap().pending.push((self.id.clone(), address(view), writes));
+    }
+
+    /// Fails where a tensor is elsewhere, or another engine is not done with it.
+    fn check(&self, view: &TensorView<'_>, writes: bool) {
+        let memory = self.memory.lock().unwrap();
+        assert!(memory.tensors.contains(&address(view)), "a tensor of other memory: {:?}", view.shape());
+        for (engine, at, written) in &memory.pending {
+            let is_race = *at == address(view) && *engine != self.id && (writes || *written);
+            assert!(!is_race, "{} is not done with what {} uses", engine, self.id);
+        }
     }
 }
 
 impl Engine for Far {
     fn target(&self) -> EngineTarget {
-        EngineTarget { engine_id: FAR, context: ContextIdentity::of::<Self>(), allocation_domain: THERE }
+        EngineTarget { engine_id: self.id.clone(), context: ContextIdentity::of::<Self>(), allocation_domain: THERE }
     }
     fn allocate(&mut self, dtype: DType, shape: &[usize]) -> Result<Tensor> {
         let tensor = self.inner.allocate(dtype, shape)?;
         self.own.insert(address(&tensor.view()));
+        self.memory.lock().unwrap().tensors.insert(address(&tensor.view()));
         Ok(tensor)
     }
     fn recycle(&mut self, tensor: Tensor) {
-        assert!(self.own.remove(&address(&tensor.view())), "a tensor of other memory");
+        self.check(&tensor.view(), true);
+        assert!(self.own.remove(&address(&tensor.view())), "a tensor of another engine");
+        let mut memory = self.memory.lock().unwrap();
+        memory.tensors.remove(&address(&tensor.view()));
+        // The address may come again, for a tensor of the other engine.
+        memory.pending.retain(|(_, at, _)| *at != address(&tensor.view()));
     }
     fn copy(&mut self, source: &TensorView<'_>, destination: &mut Tensor) -> Result<()> {
-        self.check(source);
-        self.check(&destination.view());
-        self.is_busy = true;
+        self.touch(source, false);
+        self.touch(&destination.view(), true);
         self.inner.copy(source, destination)
     }
     fn caches(&mut self) -> &mut ExtensionCacheStore {
         panic!("no operation family runs here");
     }
     fn synchronize(&mut self) -> Result<()> {
-        self.is_busy = false;
+        let mut memory = self.memory.lock().unwrap();
+        memory.pending.retain(|(engine, ..)| *engine != self.id);
         Ok(())
     }
 }
@@ -71,9 +110,8 @@ struct There(Arc<dyn Command>);
 impl Command for There {
     fn execute(&self, engine: &mut dyn Engine, inputs: &[TensorView<'_>], outputs: &mut [&mut Tensor]) -> Result<()> {
         let far = engine.downcast_mut::<Far>().unwrap();
-        inputs.iter().for_each(|input| far.check(input));
-        outputs.iter().for_each(|output| far.check(&output.view()));
-        far.is_busy = true;
+        inputs.iter().for_each(|input| far.touch(input, false));
+        outputs.iter().for_each(|output| far.touch(&output.view(), true));
         self.0.execute(&mut far.inner, inputs, outputs)
     }
     fn name(&self) -> &str {
@@ -107,10 +145,10 @@ impl Transfer for Bridge {
         self.0.fetch_add(1, Ordering::Relaxed);
         assert_eq!((source.dtype(), source.shape()), (destination.dtype(), destination.shape()));
         let mut ends = 0;
-        for (engine, view) in [(from, source.clone()), (to, destination.view())] {
+        for (engine, view, writes) in [(from, source.clone(), false), (to, destination.view(), true)] {
             let Some(far) = engine.and_then(|engine| engine.downcast_mut::<Far>()) else { continue };
             far.synchronize()?;
-            far.check(&view);
+            far.check(&view, writes);
             ends += 1;
         }
         assert_eq!(ends, 1);
@@ -262,6 +300,79 @@ fn results_do_not_depend_on_placement() {
         assert_eq!(given, expected);
         assert!(far.own.is_empty());
     }
+}
+
+#[test]
+fn engines_of_one_memory_wait_for_each_other() {
+    let x = counting(&[2, 3]);
+    let inputs = [TensorRead::from(&x)];
+    let program = everything();
+    let near = |outputs: Vec<tenferro_runtime::Output<'_>>| -> Vec<Tensor> {
+        outputs.into_iter().map(|output| output.into_tensor(&mut ReferenceEngine::new()).unwrap()).collect()
+    };
+    let expected = near(run(&program, &inputs));
+    let ops = ["mul", "exp", "sin", "sum", "add"];
+    for subset in 0..1_u32 << ops.len() {
+        let engine = |i: usize| if subset & 1 << i != 0 { ALSO_FAR } else { FAR };
+        let placement = (0..ops.len()).fold(Placement::default(), |placement, i| placement.pin(ops[i], engine(i)));
+        let mut builder = Runtime::builder().with_placement(placement);
+        for id in [FAR, ALSO_FAR] {
+            let registration = EngineRegistration::new::<Far>(id, Arc::new(Provided)).in_domain(AllocationDomain(7));
+            builder = builder.register_engine(registration).unwrap();
+        }
+        let builder = builder.register_transfer(None, THERE, Arc::new(Bridge::default())).unwrap();
+        let builder = builder.register_transfer(THERE, None, Arc::new(Bridge::default())).unwrap();
+        let runtime = builder.build().unwrap();
+        let memory = Arc::default();
+        let (mut one, mut other) = (Far::new(FAR, &memory), Far::new(ALSO_FAR, &memory));
+        let prepared = runtime.prepare(&program, &inputs, &[one.target(), other.target()]).unwrap();
+        for _ in 0..2 {
+            let outputs = near(runtime.run(&mut [&mut one, &mut other], &prepared, &inputs).unwrap());
+            assert_eq!(outputs, expected, "{subset:b}");
+            assert!(one.own.is_empty() && other.own.is_empty());
+        }
+    }
+}
+
+#[test]
+fn outputs_have_arrived_when_a_run_ends() {
+    /// In host memory; counts how often it is waited for.
+    #[derive(Default)]
+    struct Near(ReferenceEngine, usize);
+    const NEAR: EngineId = EngineId::from_static("demo.near.v1");
+    impl Engine for Near {
+        fn target(&self) -> EngineTarget {
+            EngineTarget { engine_id: NEAR, context: ContextIdentity::of::<Self>(), allocation_domain: None }
+        }
+        fn allocate(&mut self, dtype: DType, shape: &[usize]) -> Result<Tensor> {
+            self.0.allocate(dtype, shape)
+        }
+        fn recycle(&mut self, tensor: Tensor) {
+            self.0.recycle(tensor);
+        }
+        fn copy(&mut self, source: &TensorView<'_>, destination: &mut Tensor) -> Result<()> {
+            self.0.copy(source, destination)
+        }
+        fn caches(&mut self) -> &mut ExtensionCacheStore {
+            self.0.caches()
+        }
+        fn synchronize(&mut self) -> Result<()> {
+            self.1 += 1;
+            Ok(())
+        }
+    }
+    let exp = program(&[("x", &["n"])], |b, v, _| vec![b.exp(v[0]).unwrap()]);
+    let two = Two::new(pinned(&["exp"]));
+    let registration = EngineRegistration::new::<Near>(NEAR, Arc::new(Provided));
+    two.runtime.reconfigure(|builder| builder.register_engine(registration)).unwrap();
+    let (mut near, mut far) = (Near::default(), Far::default());
+    let x = [vector(&[0.5])];
+    let prepared = two.runtime.prepare(&exp, &reads(&x), &[near.target(), far.target()]).unwrap();
+    two.runtime.run(&mut [&mut near, &mut far], &prepared, &reads(&x)).unwrap();
+    assert_eq!(near.1, 1);
+    let mut y = vector(&[0.0]);
+    two.runtime.run_into(&mut [&mut near, &mut far], &prepared, &reads(&x), &mut [&mut y]).unwrap();
+    assert_eq!((near.1, y.as_slice::<f64>().unwrap()), (2, &[0.5_f64.exp()][..]));
 }
 
 #[test]

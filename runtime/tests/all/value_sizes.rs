@@ -211,3 +211,36 @@ fn programs_are_prepared_for_shapes_without_data() {
     let error = runtime.warm_up(&mut [&mut engine], &handle, &reads(&inputs)).unwrap_err();
     assert_eq!(error.to_string(), "head: size `k` is 7 (the value of count), but at most n = 6");
 }
+
+#[test]
+fn each_program_speaks_in_its_own_names() {
+    let (runtime, mut engine) = (runtime(), ReferenceEngine::new());
+    let named = |[program, size, input, count]: [&str; 4], taken: &str| {
+        let mut b = ProgramBuilder::new(program.to_owned());
+        let n = b.size(size.to_owned());
+        let x = b.input(input.to_owned(), DType::F64, &[n]).unwrap();
+        let count = b.input(count.to_owned(), DType::I64, &[]).unwrap();
+        // What the passes drop makes the program lowered another than each of these.
+        b.exp(x).unwrap();
+        let twice = b.add(x, x).unwrap();
+        let head = b.dynamic_truncate(twice, count, 0).unwrap();
+        let mut program = b.finish(&[(None, head)]).unwrap();
+        program.sizes.to_mut()[1].name = taken.to_owned().into();
+        Arc::new(program)
+    };
+    let inputs = [counting(&[6]), scalar(7)];
+    let mut said = |names, taken| {
+        let handle = runtime.prepare(named(names, taken), &reads(&inputs), &[engine.target()]).unwrap();
+        let error = runtime.run(&mut [&mut engine], &handle, &reads(&inputs)).unwrap_err();
+        (error.to_string(), handle.explain().to_string())
+    };
+    for (names, taken) in [(["head", "n", "x", "count"], "k"), (["start", "rows", "table", "wanted"], "kept")] {
+        let (error, text) = said(names, taken);
+        let [program, size, input, count] = names;
+        assert_eq!(error, format!("{program}: size `{taken}` is 7 (the value of {count}), but at most {size} = 6"));
+        assert!(text.contains(&format!("reads a size off {count}: i64; it is `{taken}`")), "{text}");
+        assert!(text.contains(&format!("{input}: f64[{size}]")), "{text}");
+    }
+    // To find what is to be known, and with that.
+    assert_eq!(runtime.prepared_cache_stats().preparations, 2);
+}
