@@ -240,12 +240,13 @@ fn an_operation_without_a_kernel() {
     let target = registration.target().clone();
     let runtime = Runtime::builder().register_engine(registration).unwrap().build().unwrap();
     let x = [vector(&[1.0])];
-    let of_shapes = || runtime.prepare_for_shapes(sum_of_squares(), &[(DType::F64, &[1])], &[target.clone()]);
+    let of_shapes =
+        || runtime.prepare_for_shapes(sum_of_squares(), &[(DType::F64, &[1])], std::slice::from_ref(&target));
     // The failure is kept, but each call is named as itself.
     for (call, error) in [
-        ("Runtime::prepare", runtime.prepare(sum_of_squares(), &reads(&x), &[target.clone()]).unwrap_err()),
+        ("Runtime::prepare", runtime.prepare(sum_of_squares(), &reads(&x), std::slice::from_ref(&target)).unwrap_err()),
         ("Runtime::prepare_for_shapes", of_shapes().unwrap_err()),
-        ("Runtime::prepare", runtime.prepare(sum_of_squares(), &reads(&x), &[target.clone()]).unwrap_err()),
+        ("Runtime::prepare", runtime.prepare(sum_of_squares(), &reads(&x), std::slice::from_ref(&target)).unwrap_err()),
     ] {
         assert!(matches!(error, Error::UnsupportedOp { .. }));
         assert_eq!(
