@@ -254,6 +254,8 @@ fn prepare_shared(
     let signature = Signature { sizes: &sizes, layouts: &layouts };
 
     let mut requirements = SpecializationRequirements::polymorphic();
+    // Made at the first lowering, which is not the last where it only tells what has to be known.
+    let mut compiled = None;
     loop {
         let key = Key {
             fingerprint: program.fingerprint(),
@@ -263,16 +265,24 @@ fn prepare_shared(
         };
         let lower = |key: &Key| {
             span!(DEBUG, "lower", program = program.name());
-            let compiled = compile(program, &snapshot.compiler_options)?;
-            // After the passes, which would find computed already what a checkpoint computes again.
-            let expanded = expand_checkpoints(&compiled)?;
-            lower::lower(runtime.id(), &snapshot, expanded.as_ref().unwrap_or(&compiled), key)
+            let program = match &mut compiled {
+                Some(compiled) => compiled,
+                none => none.insert(executable(program, &snapshot)?),
+            };
+            lower::lower(runtime.id(), &snapshot, program, key)
         };
         match runtime.cache().get_or_prepare(key, lower).map_err(|error| error.met_by(call))? {
             Entry::Redirect(wider) => requirements = wider,
             Entry::Ready(shared) => return Ok(shared),
         }
     }
+}
+
+/// The program as it is lowered: after the passes, and with what checkpoints stand for.
+fn executable(program: &SemanticProgram, snapshot: &Snapshot) -> Result<SemanticProgram> {
+    let compiled = compile(program, &snapshot.compiler_options)?;
+    // After the passes, which would find computed already what a checkpoint computes again.
+    Ok(expand_checkpoints(&compiled)?.unwrap_or(compiled))
 }
 
 /// The registrations that the targets belong to.
