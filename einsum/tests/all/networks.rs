@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use tenferro_einsum::{EinsumOp, EinsumOptimize, Goal, Subscripts};
+use tenferro_testing::announce;
 
 /// Labels of the operands and of the result, and the extent of every label.
 #[derive(Clone, Debug)]
@@ -195,14 +196,20 @@ pub fn instances() -> Vec<Instance> {
     let folder = named.clone().unwrap_or_else(beside);
     let entries = match std::fs::read_dir(&folder) {
         Ok(entries) => entries,
-        Err(_) if named.is_none() => return Vec::new(),
+        Err(_) if named.is_none() => {
+            announce("contraction problems: none here, the tests that read them test nothing");
+            return Vec::new();
+        }
         Err(error) => panic!("TENFERRO_INSTANCES names {}: {error}", folder.display()),
     };
     let mut files: Vec<PathBuf> = entries.filter_map(|file| Some(file.ok()?.path())).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
     files.sort();
     let read = |file: &PathBuf| instance(&serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap());
-    files.iter().map(read).filter(|instance| instance.network.inputs.len() > 2).collect()
+    let found: Vec<Instance> = files.iter().map(read).filter(|instance| instance.network.inputs.len() > 2).collect();
+    assert!(!found.is_empty(), "no problem in {}", folder.display());
+    announce(&format!("contraction problems: {} found", found.len()));
+    found
 }
 
 fn instance(json: &Value) -> Instance {
